@@ -1,4 +1,4 @@
-//! The page is compiled into the hub: when it was built anew, so must be the hub.
+//! The page is compiled into the hub: a new build of the page needs a new build of the hub.
 
 fn main() {
     let page = std::path::Path::new("../../web/dist");

@@ -65,7 +65,7 @@ test("a page of another origin cannot use the login", async ({ floor }) => {
       form.submit();
     }, target);
     await page.waitForURL(target);
-    await expect(page.locator("body")).toContainText("another origin");
+    await expect(page.locator("body")).toContainText("other origins");
 
     expect(await floor.hub.api<unknown[]>("GET", `/api/projects/${project.id}/messages`)).toEqual([]);
   } finally {

@@ -53,7 +53,7 @@ test("a repository can be added and edited, with errors beside the fields", asyn
   await fresh.getByLabel("Ports", { exact: true }).fill("4000");
   await fresh.getByRole("button", { name: "Add repository" }).click();
   await expect(fresh.getByLabel("Ports", { exact: true })).toHaveAccessibleDescription(
-    /`4000` is not a range of ports, as 4000-4099/,
+    /`4000` is not a range of ports, such as 4000-4099/,
   );
   await fresh.getByLabel("Ports", { exact: true }).fill("80-99");
   await fresh.getByRole("button", { name: "Add repository" }).click();

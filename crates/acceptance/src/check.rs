@@ -1,4 +1,4 @@
-//! Checks all criteria of one report, each with a result of its own.
+//! Checks all criteria of one report.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::judged::Judge;
 use crate::verdict::{Verdict, plain};
 use crate::{file, git, touches};
 
-/// Where the work is, and what is known of it.
+/// A workspace and what is known of it.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The workspace's folder.
     pub tree: &'a Path,
-    /// Whether the workspace is of a repository.
+    /// Whether the workspace has a repository.
     pub repository: bool,
-    /// What git knows of it, found out before anything runs here.
+    /// Git's facts, collected before anything runs here.
     pub facts: Arc<Examined>,
-    /// What looks into files, and for how long.
+    /// Reads files, with limits.
     pub judge: Judge,
-    /// Whether commands may run, and how.
+    /// Whether and how commands may run.
     pub commands: Commands,
 }
 
-/// How each criterion is met, in their order. Where work must be committed, the files that the report names must be, too.
-/// Commands run last: they may change files.
+/// The result of each criterion, in order. If work must be committed, so must the files that the report names. Commands
+/// run last, because they may change files.
 pub async fn check(criteria: &[Criterion], files: &[String], site: &Site<'_>) -> Vec<CriterionResult> {
     let required = criteria.iter().filter_map(required).chain(files).cloned().collect::<Vec<_>>();
     let mut results: Vec<(usize, Verdict)> = Vec::new();
@@ -44,7 +44,7 @@ pub async fn check(criteria: &[Criterion], files: &[String], site: &Site<'_>) ->
     results.into_iter().map(|(index, verdict)| verdict.told(index)).collect()
 }
 
-/// The file that must be there for it.
+/// The file that a criterion requires.
 fn required(criterion: &Criterion) -> Option<&String> {
     match criterion {
         Criterion::FileExists { path } | Criterion::FileMatches { path, .. } => Some(path),
@@ -85,16 +85,16 @@ async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>, deadli
     }
 }
 
-/// Looks at what is there, on a thread that may wait: a few system calls for each path, and nothing that is parsed.
+/// Checks files on a blocking thread: a few system calls per path, no parsing.
 async fn look(site: &Site<'_>, deadline: Instant, work: impl FnOnce(&Root) -> Verdict + Send + 'static) -> Verdict {
     let tree = site.tree.to_owned();
     let looked = tokio::task::spawn_blocking(move || match Root::open(&tree) {
         Ok(root) => work(&root),
-        Err(error) => Verdict::Not(format!("the workspace cannot be opened: {error}")),
+        Err(error) => Verdict::Not(format!("could not open the workspace: {error}")),
     });
     match tokio::time::timeout_at(deadline, looked).await {
         Ok(Ok(verdict)) => verdict,
-        Ok(Err(_)) => Verdict::Unclear("the check itself broke off at this file; a person must look".to_owned()),
+        Ok(Err(_)) => Verdict::Unclear("the check failed at this file; a person must look".to_owned()),
         Err(_) => site.judge.late(),
     }
 }

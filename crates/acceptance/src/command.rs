@@ -1,4 +1,4 @@
-//! Runs a command of a criterion, contained and with an end, and judges how it ended.
+//! Runs a criterion's command, contained and with a time limit, and judges its result.
 
 use std::fmt;
 use std::path::Path;
@@ -10,38 +10,38 @@ use crate::verdict::{Verdict, plain};
 use crate::warden::Ended;
 
 const USUAL_SECONDS: u32 = 300;
-/// What a task may ask for: whoever adds one is refused more than this.
+/// The longest time limit that a task may ask for.
 const MOST_SECONDS: u32 = 24 * 3600;
-/// How much of the output is told.
+/// How much of the output to report.
 const TOLD: usize = 2000;
-/// What the warden may take beyond the command's own time.
+/// Extra time for the warden beyond the command's time limit.
 const MARGIN: Duration = Duration::from_secs(30);
 
 /// Whether commands may run here.
 #[derive(Debug, Clone)]
 pub enum Commands {
-    /// They may.
+    /// Commands may run.
     Run(Runs),
-    /// They may not, for this reason, which also says who can allow it.
+    /// Commands may not run, for this reason, which names who can allow them.
     Refused(String),
 }
 
-/// Puts a command into its sandbox, or says why it cannot be.
+/// Puts a command into its sandbox, or says why that is not possible.
 pub type Contain = Arc<dyn Fn(Vec<String>) -> Result<Vec<String>, String> + Send + Sync>;
 
-/// Takes secrets out of what a command printed.
+/// Removes secrets from a command's output.
 pub type Mask = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// How commands run.
+/// How to run commands.
 #[derive(Clone)]
 pub struct Runs {
-    /// Our own program and the word that makes it the warden of a command.
+    /// Our own program and its subcommand for the warden.
     pub warden: Vec<String>,
     /// The whole environment of commands.
     pub env: Vec<(String, String)>,
-    /// Puts a command into its sandbox, where there is one.
+    /// Puts a command into its sandbox, if there is one.
     pub contain: Contain,
-    /// Masks secrets in what the command printed.
+    /// Masks secrets in the command's output.
     pub mask: Mask,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Debug for Runs {
     }
 }
 
-/// Whether a command ends as it should.
+/// Whether a command exits as expected.
 pub(crate) async fn run(
     tree: &Path,
     commands: &Commands,
@@ -61,7 +61,9 @@ pub(crate) async fn run(
 ) -> Verdict {
     let shown = plain(&argv.join(" "), 200).replace('\n', " ");
     if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
-        return Verdict::Unclear("the criterion's command cannot be run: it has no program, or a NUL character".into());
+        return Verdict::Unclear(
+            "the criterion's command is invalid: it has no program, or contains a NUL character".into(),
+        );
     }
     let runs = match commands {
         Commands::Run(runs) => runs,
@@ -74,11 +76,11 @@ pub(crate) async fn run(
     };
     match guarded(tree, runs, contained, seconds).await {
         Ok(mut ended) => {
-            // Before anything is cut: half a secret would not be known.
+            // Before cutting: half a secret would not be recognized.
             ended.tail = (runs.mask)(&ended.tail);
             judge(&shown, &ended, exit_code.unwrap_or(0), seconds)
         }
-        Err(why) => Verdict::Not(format!("`{shown}` could not be run: {why}")),
+        Err(why) => Verdict::Not(format!("`{shown}` could not be started: {why}")),
     }
 }
 
@@ -87,33 +89,33 @@ async fn guarded(tree: &Path, runs: &Runs, argv: Vec<String>, seconds: u32) -> R
     let mut command = tokio::process::Command::new(program);
     command.args(first).args(["--seconds", &seconds.to_string(), "--"]).args(argv);
     command.env_clear().envs(runs.env.iter().map(|(name, value)| (name, value))).current_dir(tree);
-    // Its input stays open as long as we are here: that is how it knows.
+    // The warden's input stays open as long as we run; closing it tells the warden to stop.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let alive = child.stdin.take();
     let told = tokio::time::timeout(Duration::from_secs(u64::from(seconds)) + MARGIN, child.wait_with_output()).await;
     drop(alive);
-    let told = told.map_err(|_| "its warden did not end".to_owned())?.map_err(|error| error.to_string())?;
-    serde_json::from_slice(&told.stdout).map_err(|_| format!("its warden ended without a word ({})", told.status))
+    let told = told.map_err(|_| "its warden did not exit".to_owned())?.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&told.stdout).map_err(|_| format!("its warden exited without a result ({})", told.status))
 }
 
 fn judge(shown: &str, ended: &Ended, wanted: i32, seconds: u32) -> Verdict {
     let tail = plain(&ended.tail, usize::MAX);
     let start = tail.ceil_char_boundary(tail.len().saturating_sub(TOLD));
     let tail = tail[start..].trim();
-    let said = if tail.is_empty() { String::new() } else { format!("; the end of what it printed:\n{tail}") };
+    let said = if tail.is_empty() { String::new() } else { format!("; the end of its output:\n{tail}") };
     if let Some(fault) = &ended.fault {
-        return Verdict::Not(format!("`{shown}` could not be run: {}", plain(fault, 300)));
+        return Verdict::Not(format!("`{shown}` could not be started: {}", plain(fault, 300)));
     }
     if ended.late {
-        return Verdict::Not(format!("`{shown}` took longer than {seconds} s and was ended{said}"));
+        return Verdict::Not(format!("`{shown}` took longer than {seconds} s and was killed{said}"));
     }
     match (ended.code, ended.signal) {
-        (Some(code), _) if code == wanted => Verdict::Met(format!("`{shown}` ended with {code}")),
-        (Some(code), _) => Verdict::Not(format!("`{shown}` ended with {code} instead of {wanted}{said}")),
+        (Some(code), _) if code == wanted => Verdict::Met(format!("`{shown}` exited with {code}")),
+        (Some(code), _) => Verdict::Not(format!("`{shown}` exited with {code} instead of {wanted}{said}")),
         (None, signal) => {
             let signal = signal.map_or_else(|| "something".to_owned(), |signal| format!("signal {signal}"));
-            Verdict::Not(format!("`{shown}` was ended by {signal}{said}"))
+            Verdict::Not(format!("`{shown}` was killed by {signal}{said}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a file is there, and its content within limits.
+//! Whether a file exists, and its content within limits.
 
 use std::io::Read;
 
@@ -7,17 +7,17 @@ use worktree::{Found, Root};
 use crate::place::find;
 use crate::verdict::{Verdict, name};
 
-/// A larger file is not looked into.
+/// Larger files are not read.
 const LARGEST: u64 = 16 << 20;
-/// How much is read to find something other than blanks.
+/// How much to read in search of a non-blank character.
 const GLANCE: u64 = 64 << 10;
 
-/// A file that is there and not empty.
+/// An existing file that is not empty.
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether a file is there, inside the workspace, and not empty.
+/// Whether a file exists inside the workspace and is not empty.
 pub(crate) fn exists(root: &Root, path: &str) -> Verdict {
     let shown = name(path);
     let (file, size) = match open(root, path) {
@@ -26,27 +26,28 @@ pub(crate) fn exists(root: &Root, path: &str) -> Verdict {
     };
     let mut first = Vec::new();
     if let Err(error) = file.take(GLANCE).read_to_end(&mut first) {
-        return Verdict::Not(format!("{shown} cannot be read: {error}"));
+        return Verdict::Not(format!("could not read {shown}: {error}"));
     }
     let blank = first.iter().all(u8::is_ascii_whitespace) && size <= GLANCE;
     if blank {
-        Verdict::Not(format!("{shown} has nothing in it but blanks"))
+        Verdict::Not(format!("{shown} contains only white space"))
     } else {
-        Verdict::Met(format!("{shown} is there, with {size} bytes"))
+        Verdict::Met(format!("{shown} exists, with {size} bytes"))
     }
 }
 
-/// All of a file's bytes; why they cannot be had, otherwise.
+/// All bytes of a file, or why it is unreadable.
 pub(crate) fn read(root: &Root, path: &str) -> Result<Content, String> {
     let shown = name(path);
     let (file, size) = open(root, path)?;
-    let too_large = || format!("{shown} has {size} bytes: more than {LARGEST} are not looked into; make it smaller");
+    let too_large =
+        || format!("{shown} has {size} bytes; files above {LARGEST} bytes are not checked: make it smaller");
     if size > LARGEST {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
     // It may grow while it is read.
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| format!("could not read {shown}: {error}"))?;
     if bytes.len() as u64 > LARGEST { Err(too_large()) } else { Ok(Content { bytes }) }
 }
 
@@ -57,6 +58,6 @@ fn open(root: &Root, path: &str) -> Result<(std::fs::File, u64), String> {
         Found::File { file, size, .. } => Ok((file, size)),
         Found::Folder => Err(format!("{shown} is a folder, not a file")),
         Found::Special => Err(format!("{shown} is a pipe, socket or device, not a file")),
-        Found::Nothing | Found::Link(_) => Err(format!("{shown} is not there")),
+        Found::Nothing | Found::Link(_) => Err(format!("{shown} does not exist")),
     }
 }

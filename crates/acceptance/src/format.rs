@@ -1,4 +1,4 @@
-//! Whether a text is whole and correct in its format.
+//! Whether a text is valid in its format.
 
 use protocol::FileFormat;
 use saphyr_parser::{Event, Parser};
@@ -6,23 +6,23 @@ use serde::de::IgnoredAny;
 
 use crate::xml;
 
-/// Deeper than any document that somebody wrote.
+/// Deeper than any document that a person wrote.
 const DEEPEST: usize = 256;
 
-/// Whether it is whole and correct; what is wrong and where, otherwise.
+/// Checks the text; an error says what is wrong and where.
 pub(crate) fn parses(format: FileFormat, bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        format!("it is not UTF-8 text (byte {}, line {line})", error.valid_up_to())
+        format!("not UTF-8 text (byte {}, line {line})", error.valid_up_to())
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match format {
-        FileFormat::Json => json(text).map_err(|why| format!("it is not JSON: {why}")),
+        FileFormat::Json => json(text).map_err(|why| format!("invalid JSON: {why}")),
         FileFormat::Jsonl => jsonl(text),
-        FileFormat::Toml => text.parse::<toml::Table>().map(drop).map_err(|why| format!("it is not TOML: {why}")),
-        FileFormat::Yaml => yaml(text).map_err(|why| format!("it is not YAML: {why}")),
-        FileFormat::Csv => csv(text).map_err(|why| format!("it is not CSV: {why}")),
-        FileFormat::Xml => xml::parses(text).map_err(|why| format!("it is not XML: {why}")),
+        FileFormat::Toml => text.parse::<toml::Table>().map(drop).map_err(|why| format!("invalid TOML: {why}")),
+        FileFormat::Yaml => yaml(text).map_err(|why| format!("invalid YAML: {why}")),
+        FileFormat::Csv => csv(text).map_err(|why| format!("invalid CSV: {why}")),
+        FileFormat::Xml => xml::parses(text).map_err(|why| format!("invalid XML: {why}")),
         FileFormat::Text => plain(text),
     }
 }
@@ -34,7 +34,7 @@ fn json(text: &str) -> Result<(), String> {
 fn jsonl(text: &str) -> Result<(), String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     for (number, line) in text.split('\n').enumerate() {
-        let wrong = |why: String| format!("line {} is not JSON: {why}", number + 1);
+        let wrong = |why: String| format!("invalid JSON in line {}: {why}", number + 1);
         if line.trim().is_empty() {
             return Err(format!("line {} is empty; each line must be one JSON value", number + 1));
         }
@@ -53,15 +53,15 @@ fn yaml(text: &str) -> Result<(), String> {
                 depth += 1;
             }
             Event::MappingEnd | Event::SequenceEnd => depth = depth.saturating_sub(1),
-            // Any text is YAML in this way.
-            Event::Scalar(..) if depth == 0 => return Err("it is one plain value, not a list or a mapping".to_owned()),
+            // Otherwise any text would be YAML.
+            Event::Scalar(..) if depth == 0 => return Err("it is a single value, not a list or a mapping".to_owned()),
             _ => {}
         }
         if depth > DEEPEST {
-            return Err(format!("it is nested deeper than {DEEPEST}"));
+            return Err(format!("it is nested more than {DEEPEST} levels deep"));
         }
     }
-    if documents == 0 { Err("it has no list or mapping in it".to_owned()) } else { Ok(()) }
+    if documents == 0 { Err("it contains no list or mapping".to_owned()) } else { Ok(()) }
 }
 
 fn csv(text: &str) -> Result<(), String> {
@@ -84,7 +84,7 @@ fn plain(text: &str) -> Result<(), String> {
     let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
     for (number, line) in text.split('\n').enumerate() {
         if let Some(found) = line.chars().find(|c| odd(*c)) {
-            return Err(format!("line {} has a control character ({})", number + 1, found.escape_unicode()));
+            return Err(format!("line {} contains a control character ({})", number + 1, found.escape_unicode()));
         }
     }
     Ok(())

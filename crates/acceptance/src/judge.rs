@@ -1,8 +1,8 @@
-//! The process that reads and matches one file for a check. Files, expressions and schemas are written by others, and some
-//! take far more time or memory than anybody can tell beforehand: here both end, and nothing else ends with them.
+//! The process that reads and matches one file for a check. Other people write the files, patterns and schemas, and
+//! some take an unpredictable amount of time or memory: limits apply to this process alone.
 //!
-//! Runs as `shopfloor check-file`, in the workspace. Its standard input is a pipe of the runner's: the first line is the
-//! question, and when the pipe closes, the runner does not want the answer any more. It prints one line of JSON.
+//! Runs as `shopfloor check-file`, in the workspace. Its standard input is a pipe from the runner: the first line is
+//! the question, and a closed pipe means that the runner no longer waits. It prints one line of JSON.
 
 use std::io::{BufRead, Read, Write};
 use std::path::Path;
@@ -16,32 +16,32 @@ use worktree::Root;
 use crate::verdict::Verdict;
 use crate::{matches, touches};
 
-/// The word after our program's name that stands for this process.
+/// The subcommand of this process.
 pub const COMMAND: &str = "check-file";
 
-/// More than any question has: names of changed files are the longest part.
+/// Larger than any question; the names of changed files are its longest part.
 const LONGEST_QUESTION: u64 = 256 << 20;
 
-/// What is to be judged.
+/// A question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Question {
-    /// How many seconds of a processor it may take.
+    /// Processor time limit, in seconds.
     pub(crate) seconds: u64,
-    /// How many bytes of memory it may take.
+    /// Memory limit, in bytes.
     pub(crate) memory: u64,
     pub(crate) about: About,
 }
 
-/// What is looked at.
+/// What to check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum About {
     /// The content of a file.
     File { path: String, wanted: Wanted },
-    /// The names of what was changed.
+    /// The names of the changed files.
     Names { globs: Vec<String>, names: Vec<String> },
 }
 
-/// All that must hold of one file.
+/// The conditions for one file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) regex: Option<String>,
@@ -51,13 +51,13 @@ pub(crate) struct Wanted {
     pub(crate) parses: Option<FileFormat>,
 }
 
-/// Answers the question on standard input, and returns an exit code.
+/// Answers the question on standard input; returns an exit code.
 pub fn main() -> i32 {
     let mut line = Vec::new();
     let read = std::io::stdin().lock().take(LONGEST_QUESTION).read_until(b'\n', &mut line);
     let Some(question) = read.ok().and_then(|_| serde_json::from_slice::<Question>(&line).ok()) else { return 2 };
     drop(line);
-    // Below hub, runner and session hosts, as commands are. It is not needed for being right.
+    // Lower priority than hub, runner and session hosts, like commands. Optional.
     let _ = rustix::process::nice(worktree::NICE);
     bound(&question);
     std::thread::spawn(|| {
@@ -67,7 +67,7 @@ pub fn main() -> i32 {
     let verdict = match question.about {
         About::File { path, wanted } => match Root::open(Path::new(".")) {
             Ok(root) => matches::matches(&root, &path, &wanted),
-            Err(error) => Verdict::Not(format!("the workspace cannot be opened: {error}")),
+            Err(error) => Verdict::Not(format!("could not open the workspace: {error}")),
         },
         About::Names { globs, names } => touches::only(&globs, &names),
     };
@@ -75,7 +75,7 @@ pub fn main() -> i32 {
     i32::from(std::io::stdout().write_all(told.as_bytes()).is_err())
 }
 
-/// The kernel ends what takes more. A limit that cannot be set leaves the runner's own deadline.
+/// The kernel kills a process above these limits. If a limit cannot be set, the runner's own deadline remains.
 fn bound(question: &Question) {
     let limits =
         [(Resource::As, question.memory), (Resource::Cpu, question.seconds), (Resource::Core, 0), (Resource::Fsize, 0)];

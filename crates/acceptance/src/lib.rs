@@ -1,7 +1,7 @@
-//! Checks what a report must meet against a workspace's files and what git knows of them.
+//! Checks acceptance criteria against a workspace's files and git's facts about them.
 //!
-//! Files, names and programs are an agent's: nothing here follows a link out of the workspace, opens what is not a file,
-//! reads without a limit, or waits without an end. What is parsed or matched is so in a process of its own.
+//! An agent controls the files, names and programs: nothing here follows a link out of the workspace, opens anything
+//! but a file, reads without a limit, or waits forever. Parsing and matching happen in a separate process.
 
 mod check;
 mod command;

@@ -1,4 +1,4 @@
-//! Whether a file's content is as it should be.
+//! Whether a file's content meets its conditions.
 
 use engine::tasks::criteria;
 use worktree::Root;
@@ -7,7 +7,7 @@ use crate::judge::Wanted;
 use crate::verdict::{Verdict, name, plain};
 use crate::{file, format, schema};
 
-/// Whether all of it holds.
+/// Checks all conditions.
 pub(crate) fn matches(root: &Root, path: &str, wanted: &Wanted) -> Verdict {
     let shown = name(path);
     let content = match file::read(root, path) {
@@ -40,7 +40,7 @@ pub(crate) fn matches(root: &Root, path: &str, wanted: &Wanted) -> Verdict {
     if !unclear.is_empty() {
         return Verdict::Unclear(format!("{shown}: {}", unclear.join("; ")));
     }
-    Verdict::Met(format!("{shown} is as it should be"))
+    Verdict::Met(format!("{shown} meets all conditions"))
 }
 
 fn searched(pattern: &str, must: bool, bytes: &[u8]) -> Verdict {
@@ -48,26 +48,26 @@ fn searched(pattern: &str, must: bool, bytes: &[u8]) -> Verdict {
     let regex = match criteria::regex(pattern) {
         Ok(regex) => regex,
         Err(error) => {
-            return Verdict::Unclear(format!("the criterion's regular expression `{shown}` cannot be used: {error}"));
+            return Verdict::Unclear(format!("the criterion's regular expression `{shown}` is invalid: {error}"));
         }
     };
     match (must, regex.find(bytes)) {
         (true, Some(_)) | (false, None) => Verdict::Met(String::new()),
-        (true, None) => Verdict::Not(format!("`{shown}` is not found in it")),
+        (true, None) => Verdict::Not(format!("it does not match `{shown}`")),
         (false, Some(found)) => {
             let line = 1 + bytes[..found.start()].iter().filter(|byte| **byte == b'\n').count();
-            Verdict::Not(format!("`{shown}` is found in line {line}, and must not be"))
+            Verdict::Not(format!("line {line} matches `{shown}`, which must not occur"))
         }
     }
 }
 
-/// A word has a letter or a digit in it.
+/// A word contains a letter or a digit.
 fn words(least: u32, bytes: &[u8]) -> Verdict {
     let text = String::from_utf8_lossy(bytes);
     let count = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
     if count >= least as usize {
         Verdict::Met(String::new())
     } else {
-        Verdict::Not(format!("it has {count} words, and should have at least {least}"))
+        Verdict::Not(format!("it has {count} words; at least {least} are required"))
     }
 }

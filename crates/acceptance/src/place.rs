@@ -1,4 +1,4 @@
-//! Finds a file of the workspace by its path; links are followed only as long as they stay inside.
+//! Finds a file of the workspace by its path; follows links only inside the workspace.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::verdict::name;
 const MOST_LINKS: usize = 32;
 const LONGEST: usize = 4096;
 
-/// What is at the end of a path, and where.
+/// The end of a path.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) found: Found,
-    /// The links on the way, and then where it is itself.
+    /// The links on the way, then the target.
     pub(crate) names: Vec<PathBuf>,
 }
 
@@ -33,12 +33,12 @@ impl From<String> for Astray {
     }
 }
 
-/// What is at a path of the workspace, with the links on the way resolved; why it cannot be, otherwise.
+/// Resolves a path of the workspace, with its links; an error says why it cannot.
 pub(crate) fn find(root: &Root, path: &str) -> Result<Place, String> {
     follow(root, Path::new(path)).map_err(|astray| astray.why)
 }
 
-/// Where a link at a path of the workspace leads; why it must not be followed, otherwise.
+/// Resolves a link in the workspace; an error says why it must not be followed.
 pub(crate) fn leads_out(root: &Root, at: &Path) -> Option<String> {
     match root.look(at) {
         Ok(Found::Link(_)) => follow(root, at).err().filter(|astray| astray.out).map(|astray| astray.why),
@@ -48,21 +48,24 @@ pub(crate) fn leads_out(root: &Root, at: &Path) -> Option<String> {
 
 fn follow(root: &Root, path: &Path) -> Result<Place, Astray> {
     let shown = name(path);
-    let mut left = parts(path).map_err(|why| format!("{shown} is no path in the workspace: {why}"))?;
+    let mut left = parts(path).map_err(|why| format!("{shown} is not a path in the workspace: {why}"))?;
     left.reverse();
     let (mut at, mut names) = (PathBuf::new(), Vec::new());
-    let look = |at: &Path| root.look(at).map_err(|error| format!("{shown} cannot be looked at: {error}"));
+    let look = |at: &Path| root.look(at).map_err(|error| format!("could not read {shown}: {error}"));
     while let Some(part) = left.pop() {
         match part {
             Part::Up => {
                 if !at.pop() {
-                    return Err(Astray { why: format!("{shown} leads out of the workspace by a link"), out: true });
+                    return Err(Astray {
+                        why: format!("{shown} leads out of the workspace through a link"),
+                        out: true,
+                    });
                 }
             }
             Part::Down(part) => {
                 at.push(part);
                 if at.iter().next().is_some_and(|first| first.eq_ignore_ascii_case(".git")) {
-                    return Err(format!("{shown} is in .git, which is no part of the work").into());
+                    return Err(format!("{shown} is in .git, which is not part of the work").into());
                 }
                 match look(&at)? {
                     Found::Link(target) => {
@@ -81,12 +84,12 @@ fn follow(root: &Root, path: &Path) -> Result<Place, Astray> {
                         return Ok(Place { found, names });
                     }
                     Found::Nothing => return Ok(Place { found: Found::Nothing, names }),
-                    _ => return Err(format!("{shown} is not there: {} is not a folder", name(&at)).into()),
+                    _ => return Err(format!("{shown} does not exist: {} is not a folder", name(&at)).into()),
                 }
             }
         }
     }
-    // Every other end of a path has been told.
+    // All other cases returned above.
     Ok(Place { found: Found::Folder, names })
 }
 
@@ -96,11 +99,11 @@ enum Part {
     Up,
 }
 
-/// The parts of a criterion's path: relative, and not out of the workspace.
+/// The parts of a criterion's path: relative, and inside the workspace.
 fn parts(path: &Path) -> Result<Vec<Part>, &'static str> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) || bytes.len() > LONGEST {
-        return Err("it is too long, or has a NUL character");
+        return Err("it is too long, or contains a NUL character");
     }
     let mut parts = Vec::new();
     for part in path.components() {
@@ -118,7 +121,7 @@ fn parts(path: &Path) -> Result<Vec<Part>, &'static str> {
 fn behind(at: &Path, target: Vec<u8>) -> Result<Vec<Part>, String> {
     use std::os::unix::ffi::OsStringExt;
     let target = PathBuf::from(OsString::from_vec(target));
-    let out = || format!("{} is a link to {}, out of the workspace", name(at), name(&target));
+    let out = || format!("{} is a link to {}, outside the workspace", name(at), name(&target));
     let part = |part| match part {
         Component::Normal(part) => Ok(Some(Part::Down(OsString::from(part)))),
         Component::CurDir => Ok(None),

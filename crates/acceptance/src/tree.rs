@@ -1,4 +1,4 @@
-//! The processes that descend from this one, and their end.
+//! The descendants of this process, and killing them.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Adopts what loses its parent: without this, a process could leave the tree.
+/// Adopts orphans: otherwise a process could leave the tree.
 pub(crate) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Pid::from_raw(1));
 }
 
-/// Kills all that descends from this process, until nothing is left or the time is over.
+/// Kills all descendants until none is left or the time is up.
 pub(crate) fn kill_all(patience: Duration) {
     let deadline = Instant::now() + patience;
     loop {
@@ -30,14 +30,14 @@ pub(crate) fn kill_all(patience: Duration) {
     }
 }
 
-/// Parents of all processes that are not dead already.
+/// The parents of all live processes.
 fn parents() -> HashMap<i32, i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let one = |entry: std::fs::DirEntry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
         let stat = String::from_utf8_lossy(&stat);
-        // The program's name is in parentheses and may itself contain some.
+        // The program's name is in parentheses and may contain parentheses.
         let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
         let state = fields.next()?.to_owned();
         let parent: i32 = fields.next()?.parse().ok()?;
@@ -63,7 +63,7 @@ fn descendants() -> Vec<Pid> {
     parents.keys().filter(|pid| descends(&parents, **pid, own)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }
 
-/// Kills one process if it still descends from us: its number may have gone to somebody else meanwhile.
+/// Kills one process if it is still our descendant: its id may have been reused.
 fn kill(pid: Pid) {
     #[cfg(target_os = "linux")]
     {
@@ -76,7 +76,7 @@ fn kill(pid: Pid) {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
 }
 
-/// Waits for what has ended.
+/// Reaps exited processes.
 fn reap() {
     while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
 }

@@ -1,24 +1,24 @@
-//! What came of one criterion, in words that help to fix it.
+//! The result of one criterion, with a reason that helps to fix it.
 
 use protocol::CriterionResult;
 use serde::{Deserialize, Serialize};
 
-/// What a reason may take.
+/// Maximum length of a reason.
 const LONGEST: usize = 4000;
 
-/// What came of one criterion.
+/// The result of one criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     /// It is met.
     Met(String),
     /// It is not met.
     Not(String),
-    /// A person must judge: it is about words, or cannot be checked here.
+    /// A person must judge: it is plain text, or cannot be checked here.
     Unclear(String),
 }
 
 impl Verdict {
-    /// The same with a reason that can be told: parsers quote what they refuse, which may be a whole file.
+    /// The same with a bounded reason: parsers quote their input, which may be a whole file.
     pub(crate) fn short(self) -> Self {
         match self {
             Self::Met(reason) => Self::Met(plain(&reason, LONGEST)),
@@ -38,7 +38,7 @@ impl Verdict {
     }
 }
 
-/// A hostile text, without control characters but ends of lines and tabs, and not longer than `most` bytes.
+/// Untrusted text without control characters except line breaks and tabs, with at most `most` bytes.
 pub(crate) fn plain(text: &str, most: usize) -> String {
     let mut plain: String = text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
     if plain.len() > most {

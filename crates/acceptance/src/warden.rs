@@ -1,8 +1,8 @@
-//! The process that runs one command for a check: it ends the command's whole tree, when the time is over and when its
-//! own runner is gone.
+//! The process that runs one command for a check: it kills the command's whole process tree when the time is up or the
+//! runner is gone.
 //!
 //! Runs as `shopfloor check-command --seconds N -- program…`, in the workspace, with the command's environment. Its
-//! standard input is a pipe of the runner's: when that closes, the runner is gone. It prints one line of JSON.
+//! standard input is a pipe from the runner: when it closes, the runner is gone. It prints one line of JSON.
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::tree;
 
-/// The word after our program's name that stands for this process.
+/// The subcommand of this process.
 pub const COMMAND: &str = "check-command";
 
-/// How much of the output is kept.
+/// How much of the output to keep.
 const KEPT: usize = 16 << 10;
-/// How long killed processes may take to be gone.
+/// How long to wait for killed processes.
 const DYING: Duration = Duration::from_secs(10);
-/// How long the output may take to come after the end.
+/// How long to wait for output after the end.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// How a command ended.
@@ -32,7 +32,7 @@ pub(crate) struct Ended {
     pub(crate) late: bool,
     /// Why it could not be started.
     pub(crate) fault: Option<String>,
-    /// The end of what it printed.
+    /// The end of its output.
     pub(crate) tail: String,
 }
 
@@ -41,12 +41,12 @@ enum Event {
     RunnerGone,
 }
 
-/// Runs the command that the arguments name, tells how it ended, and returns an exit code.
+/// Runs the command in the arguments, prints how it ended, and returns an exit code.
 pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
     let mut args = args.into_iter();
     let ended = match (args.next().as_deref(), args.next().and_then(|text| text.parse().ok()), args.next().as_deref()) {
         (Some("--seconds"), Some(seconds), Some("--")) => run(&args.collect::<Vec<_>>(), Duration::from_secs(seconds)),
-        _ => Some(Ended { fault: Some("its warden was started wrongly".to_owned()), ..Ended::default() }),
+        _ => Some(Ended { fault: Some("its warden got invalid arguments".to_owned()), ..Ended::default() }),
     };
     let Some(ended) = ended else { return 1 };
     let told = serde_json::to_string(&ended).unwrap_or_default();
@@ -54,22 +54,22 @@ pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
     i32::from(written.is_err())
 }
 
-/// Nothing when the runner is gone: then nobody wants to know.
+/// `None` if the runner is gone: nobody wants the result.
 fn run(argv: &[String], patience: Duration) -> Option<Ended> {
     tree::adopt_orphans();
     let fault = |why: String| Some(Ended { fault: Some(why), ..Ended::default() });
-    let Some((program, args)) = argv.split_first() else { return fault("there is nothing to run".to_owned()) };
+    let Some((program, args)) = argv.split_first() else { return fault("there is no program".to_owned()) };
     let (output, pipe) = match std::io::pipe() {
         Ok(pair) => pair,
         Err(error) => return fault(error.to_string()),
     };
-    let Ok(again) = pipe.try_clone() else { return fault("its output cannot be read".to_owned()) };
+    let Ok(again) = pipe.try_clone() else { return fault("could not read its output".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(pipe).stderr(again).process_group(0);
-    // Below hub, runner and session hosts: a build must not slow everybody's requests. It is not needed for being right.
+    // Lower priority than hub, runner and session hosts: a build must not slow requests. Optional.
     let _ = rustix::process::nice(worktree::NICE);
     let child = command.spawn();
-    // It holds the other end of the pipe.
+    // The command holds the other end of the pipe.
     drop(command);
     let mut child = match child {
         Ok(child) => child,
@@ -89,7 +89,7 @@ fn run(argv: &[String], patience: Duration) -> Option<Ended> {
         let _ = tails.send(last(output));
     });
     let happened = happens.recv_timeout(patience);
-    // What it leaves in the background ends with it.
+    // Background processes end with the command.
     tree::kill_all(DYING);
     let mut ended = match happened {
         Ok(Event::RunnerGone) => return None,
@@ -101,7 +101,7 @@ fn run(argv: &[String], patience: Duration) -> Option<Ended> {
     Some(ended)
 }
 
-/// The last bytes of all that comes, as text.
+/// The last bytes of the stream, as text.
 fn last(mut from: impl Read) -> String {
     let (mut kept, mut part) = (Vec::new(), [0_u8; 8192]);
     while let Ok(n @ 1..) = from.read(&mut part) {

@@ -1,42 +1,42 @@
-//! Whether a text is XML; what would grow without end inside the parser is refused before.
+//! Whether a text is XML; refuses documents that would grow without limit inside the parser.
 //!
-//! The parser does not go down a call for each element, but it puts in what entities stand for as often as it is asked,
-//! compares each attribute with the others of its element, and copies namespaces to each element that declares one.
+//! The parser does not recurse for elements, but it expands entities at every reference, compares each attribute with
+//! the others of its element, and copies namespaces to each element that declares one.
 
 use std::collections::{HashMap, HashSet};
 
-/// Elements, texts and comments that are held at most.
+/// Maximum number of elements, texts and comments.
 const MOST_NODES: u32 = 1_000_000;
 const MOST_ENTITIES: usize = 1000;
-/// How many bytes entities may stand for, all together.
+/// Maximum total size of expanded entities.
 const MOST_ADDED: usize = 16 << 20;
-/// How deep the parser goes into entities within entities.
+/// How deep the parser expands nested entities.
 const ENTITIES_DEEP: usize = 10;
-/// Attributes of one element.
+/// Maximum attributes of one element.
 const MOST_ATTRIBUTES: usize = 1000;
-/// Comparisons of prefixes.
+/// Maximum comparisons of prefixes.
 const MOST_COMPARED: usize = 1_000_000_000;
 
-/// Whether it is whole and correct; what is wrong and where, otherwise.
+/// Checks the text; an error says what is wrong and where.
 pub(crate) fn parses(text: &str) -> Result<(), String> {
     bounded(text)?;
     let options = roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, ..Default::default() };
     roxmltree::Document::parse_with_options(text, options).map(drop).map_err(|error| error.to_string())
 }
 
-/// Refuses what takes far more to parse than to write. What is wrong in another way is left to the parser.
+/// Refuses documents that are much harder to parse than to write. The parser reports other errors.
 fn bounded(text: &str) -> Result<(), String> {
     let (entities, content) = prolog(text);
     if entities.len() > MOST_ENTITIES {
         return Err(format!("it declares more than {MOST_ENTITIES} entities"));
     }
     if added(&entities, content) > MOST_ADDED {
-        return Err(format!("its entities stand for more than {MOST_ADDED} bytes"));
+        return Err(format!("its entities expand to more than {MOST_ADDED} bytes"));
     }
     let mut spaces = Spaces::default();
     tags(content, 1, &mut spaces)?;
     for (_, value) in &entities {
-        // Nobody knows how often it is put in.
+        // The number of expansions is unknown.
         tags(value, MOST_NODES as usize, &mut spaces)?;
     }
     let known = spaces.prefixes.len();
@@ -46,14 +46,14 @@ fn bounded(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What declares namespaces.
+/// Counts namespace declarations.
 #[derive(Default)]
 struct Spaces<'a> {
     prefixes: HashSet<&'a str>,
     declared: usize,
 }
 
-/// How many bytes all references stand for.
+/// The total size of all expanded references.
 fn added(entities: &[(&str, &str)], content: &str) -> usize {
     let mut places = HashMap::new();
     for (place, (name, _)) in entities.iter().enumerate() {
@@ -72,14 +72,14 @@ fn added(entities: &[(&str, &str)], content: &str) -> usize {
     all(&sizes, &asked(content))
 }
 
-/// The entities that a document declares, by their names, and what comes after.
+/// A document's entities by name, and the rest of the document.
 fn prolog(text: &str) -> (Vec<(&str, &str)>, &str) {
     let mut entities = Vec::new();
     let content = after_prolog(text, &mut entities).unwrap_or_default();
     (entities, content)
 }
 
-/// Nothing where the parser will not go on either.
+/// `None` where the parser stops, too.
 fn after_prolog<'a>(text: &'a str, entities: &mut Vec<(&'a str, &'a str)>) -> Option<&'a str> {
     let mut left = text.strip_prefix('\u{feff}').unwrap_or(text);
     if left.starts_with("<?xml ") {
@@ -125,7 +125,7 @@ fn after_prolog<'a>(text: &'a str, entities: &mut Vec<(&'a str, &'a str)>) -> Op
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 const QUOTE: [char; 2] = ['"', '\''];
 
-/// Where one of these is for the first time, outside quotes.
+/// The first position of one of these, outside quotes.
 fn unquoted(text: &str, wanted: &[char]) -> Option<usize> {
     let mut quote = None;
     text.char_indices().find_map(|(at, c)| {
@@ -145,7 +145,7 @@ enum Skip<'a> {
     Not,
 }
 
-/// What comes after a comment, a section of plain text or an instruction.
+/// The rest after a comment, a CDATA section or an instruction.
 fn skipped(text: &str) -> Skip<'_> {
     for (open, close) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")] {
         if let Some(inside) = text.strip_prefix(open) {
@@ -155,7 +155,7 @@ fn skipped(text: &str) -> Skip<'_> {
     Skip::Not
 }
 
-/// Looks at each tag; what it declares counts as often as it may be put in.
+/// Checks each tag; its declarations count as often as it may be expanded.
 fn tags<'a>(text: &'a str, times: usize, spaces: &mut Spaces<'a>) -> Result<(), String> {
     let mut left = text;
     while let Some(at) = left.find('<') {
@@ -169,7 +169,7 @@ fn tags<'a>(text: &'a str, times: usize, spaces: &mut Spaces<'a>) -> Result<(), 
     Ok(())
 }
 
-/// Counts what one tag has, and tells what comes after it.
+/// Counts one tag's attributes, and returns the rest.
 fn tag<'a>(text: &'a str, times: usize, spaces: &mut Spaces<'a>) -> Result<&'a str, String> {
     let (mut left, mut attributes) = (text, 0);
     while let Some(at) = left.find(['"', '\'', '<', '>']) {
@@ -190,6 +190,6 @@ fn tag<'a>(text: &'a str, times: usize, spaces: &mut Spaces<'a>) -> Result<&'a s
         let Some((_, after)) = value[1..].split_once(quote) else { break };
         left = after;
     }
-    // It is not closed, which the parser says.
+    // An unclosed tag: the parser reports it.
     Ok("")
 }

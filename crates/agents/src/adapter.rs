@@ -1,4 +1,4 @@
-//! What an adapter's file may say. `docs/agents.md` describes every key.
+//! The format of an adapter's file. `docs/agents.md` describes every key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,36 +18,36 @@ use crate::screen::ScreenRule;
 use crate::shape::Shape;
 use crate::template::Template;
 
-/// How one coding-agent CLI is started, understood and resumed.
+/// How to start, understand and resume one coding-agent CLI.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
-    /// The word for it in commands, as in `--agent codex`.
+    /// Its name in commands, as in `--agent codex`.
     pub name: Name,
-    /// What people read.
+    /// Its label for people.
     pub label: String,
-    /// How to install it, shown where it is missing.
+    /// How to install it, shown if it is missing.
     #[serde(default)]
     pub install: String,
-    /// The program and what always follows it.
+    /// The program and its fixed arguments.
     #[serde(default)]
     pub(crate) command: Vec<Arg>,
-    /// What makes the program print its version.
+    /// The arguments that print the program's version.
     #[serde(default)]
     pub(crate) version: Vec<String>,
-    /// Variables of the person's environment that this agent needs to log in or to find its own files; `X_*` for all that begin so.
+    /// Variables of the person's environment that this agent needs to log in or to find its files; `X_*` is a prefix.
     #[serde(default)]
     pub(crate) credentials: Vec<String>,
     /// Where the agent keeps its own state, private to it inside a sandbox; `~/` and `$NAME/` are understood.
     #[serde(default)]
     pub(crate) state: Vec<String>,
-    /// Settings of the person in there, which it reads inside a sandbox.
+    /// The person's settings in there, readable inside a sandbox.
     #[serde(default)]
     pub(crate) settings: Vec<String>,
-    /// Files with the person's login, which it shares even inside a sandbox.
+    /// Files with the person's login, shared even inside a sandbox.
     #[serde(default)]
     pub(crate) login: Vec<String>,
-    /// Variables that are set for it.
+    /// Variables to set.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, Template>,
     /// JSON documents, for `{json.NAME}` and `{file.NAME}`.
@@ -56,28 +56,28 @@ pub struct Adapter {
     /// What `{autonomy}` stands for.
     #[serde(default)]
     pub(crate) autonomy: Autonomies,
-    /// The autonomies with which the agent can commit; absent: with all of them.
+    /// The autonomies with which the agent can commit; absent: all.
     pub(crate) commits: Option<Vec<Autonomy>>,
     pub(crate) mcp: Option<Mcp>,
     pub(crate) interactive: Option<Start>,
     pub(crate) headless: Option<Start>,
     pub(crate) log: Option<Log>,
-    /// What its screen means; the first rule that fits counts.
+    /// What its screen means; the first matching rule counts.
     #[serde(default)]
     pub(crate) screen: Vec<ScreenRule>,
-    /// What its structured lines mean; every rule that fits counts.
+    /// What its structured lines mean; every matching rule counts.
     #[serde(default)]
     pub(crate) event: Vec<EventRule>,
-    /// How a provider's limit is known from what went wrong; the first that fits counts, then those of all agents.
+    /// How to recognize a provider's limit in an error; the first match counts, then the common rules.
     #[serde(default)]
     pub(crate) limit: Vec<LimitRule>,
-    /// What held the agent up, by the words for it; the first that fits counts, then those of all agents.
+    /// How to recognize hold-ups by their words; the first match counts, then the common rules.
     #[serde(default)]
     pub(crate) cause: Vec<CauseRule>,
-    /// How a person logs in to it on a machine, shown where the login is missing.
+    /// How a person logs in to it on a machine, shown if the login is missing.
     #[serde(default)]
     pub login_command: String,
-    /// The text this was read from.
+    /// The source text.
     #[serde(skip)]
     pub(crate) source: String,
 }
@@ -86,17 +86,17 @@ pub struct Adapter {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(String);
 
-/// How a session is started.
+/// How to start a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The agent's own screen, for a person to look at and type into.
+    /// With the agent's own screen, for a person.
     Interactive,
     /// One prompt, run to its end.
     Headless,
 }
 
-/// The arguments of one mode, and how the prompt gets there.
+/// The arguments of one mode, and how the prompt is delivered.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
@@ -104,12 +104,12 @@ pub(crate) struct Start {
     pub(crate) args: Vec<Arg>,
     #[serde(default)]
     pub(crate) prompt: PromptWay,
-    /// Whether standard output is JSON lines, which `[[event]]` rules explain.
+    /// Whether standard output is JSON lines, which `[[event]]` rules describe.
     #[serde(default)]
     pub(crate) lines: bool,
     /// The screen on which a prompt may be pasted.
     pub(crate) ready: Option<ScreenRule>,
-    /// What sends a pasted prompt off.
+    /// The keys that submit a pasted prompt.
     pub(crate) submit: Option<String>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum PromptWay {
     Paste,
 }
 
-/// One argument, or several that stand or fall together.
+/// One argument, or several that belong together.
 #[derive(Debug, Clone)]
 pub(crate) struct Arg(pub(crate) Vec<Template>);
 
@@ -137,23 +137,23 @@ pub(crate) struct Autonomies {
     pub(crate) full: Vec<Arg>,
 }
 
-/// How MCP servers are made known to the agent.
+/// How to pass MCP servers to the agent.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mcp {
-    /// One server as the agent wants to read it.
+    /// One server in the agent's format.
     pub(crate) server: Shape,
     /// Arguments for each server, where `{mcp}` stands among the arguments.
     #[serde(default)]
     pub(crate) args: Vec<Template>,
-    /// The servers' variables go into the agent's own environment, because `server` only names them.
+    /// Whether the servers' variables go into the agent's own environment, because `server` only names them.
     #[serde(default)]
     pub(crate) share_env: bool,
-    /// How `server` names a variable of the agent's own environment, so that no secret is written down.
+    /// How `server` refers to a variable of the agent's environment, so that no secret is written down.
     pub(crate) variable: Option<Template>,
 }
 
-/// The agent's own log of a conversation, where `[[event]]` rules find what its screen does not say.
+/// The agent's own log of a conversation, for `[[event]]` rules.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Log {
@@ -169,7 +169,7 @@ pub(crate) struct Log {
 }
 
 impl Adapter {
-    /// Reads one adapter's text; `file` is only named in errors.
+    /// Parses an adapter; `file` is only used in errors.
     pub fn parse(file: &Path, text: &str) -> Result<Self, AdapterError> {
         let mut adapter: Self = toml::from_str(text).map_err(|error| AdapterError::of_toml(file, text, &error))?;
         adapter.source = text.to_owned();
@@ -193,19 +193,19 @@ impl Adapter {
         self.start(mode).is_some()
     }
 
-    /// Whether a conversation of it can be taken up again in this mode.
+    /// Whether it can resume a conversation in this mode.
     pub fn resumes(&self, mode: Mode) -> bool {
         self.start(mode)
             .is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
     }
 
-    /// Whether it runs what it is told, in this mode.
+    /// Whether it runs a given command in this mode.
     pub fn takes_argv(&self, mode: Mode) -> bool {
         let args = self.start(mode).into_iter().flat_map(|start| &start.args).chain(&self.command);
         args.flat_map(Arg::names).any(|name| name == "argv" || name == "shell")
     }
 
-    /// Whether a prompt gets to it in this mode.
+    /// Whether a prompt can be delivered in this mode.
     pub fn takes_prompt(&self, mode: Mode) -> bool {
         let Some(start) = self.start(mode) else { return false };
         let args = self.command.iter().chain(&start.args).flat_map(Arg::names);
@@ -214,18 +214,18 @@ impl Adapter {
         start.prompt != PromptWay::None || named
     }
 
-    /// Whether its sessions tell, in this mode, what they used of their model: a rule reads it off its lines or its log.
+    /// Whether its sessions report token usage in this mode.
     pub fn counts(&self, mode: Mode) -> bool {
         let tokens = |rule: &EventRule| [&rule.input, &rule.cached, &rule.output].iter().any(|paths| !paths.is_empty());
         self.hears(mode, |rule| rule.cost.is_some() || tokens(rule))
     }
 
-    /// Whether its sessions tell, in this mode, what they cost.
+    /// Whether its sessions report their cost in this mode.
     pub fn tells_cost(&self, mode: Mode) -> bool {
         self.hears(mode, |rule| rule.cost.is_some())
     }
 
-    /// Whether one of its rules is so, and its lines or its log are read in this mode.
+    /// Whether one of its rules matches, and its lines or its log are read in this mode.
     fn hears(&self, mode: Mode, is: impl FnMut(&EventRule) -> bool) -> bool {
         let heard = self.start(mode).is_some_and(|start| start.lines || self.log.is_some());
         heard && self.event.iter().any(is)
@@ -236,14 +236,14 @@ impl Adapter {
         self.commits.as_ref().is_none_or(|with| with.contains(&autonomy))
     }
 
-    /// The program it needs, if that is always the same one.
+    /// The program that it needs, if it is always the same.
     pub fn program(&self) -> Option<String> {
         self.command.first()?.0.first()?.fill(|_| None)
     }
 
     /// Where the agent keeps its own state, by the person's variables.
     pub fn state_folders(&self, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
-        // A variable that says where a folder is takes the place of the usual one, so each place counts once.
+        // A variable that names a folder replaces the default one, so each folder counts once.
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in self.state.iter().filter_map(|folder| crate::log::expand(folder, env)) {
             if !folders.contains(&folder) {
@@ -253,7 +253,7 @@ impl Adapter {
         folders
     }
 
-    /// Every template in it, for the checks that need all of it.
+    /// All templates, for checks.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         let starts = [&self.interactive, &self.headless].into_iter().flatten();
         let autonomy = [&self.autonomy.ask, &self.autonomy.edit, &self.autonomy.full].into_iter().flatten();
@@ -264,7 +264,7 @@ impl Adapter {
         args.chain(self.env.values()).chain(mcp).chain(json).collect()
     }
 
-    /// What no single key can know: a word of the text near the fault, and the fault.
+    /// Checks across keys: the place, and the error.
     fn fault(&self) -> Option<(String, String)> {
         if self.interactive.is_none() && self.headless.is_none() {
             return Some(("name".to_owned(), "it needs [interactive] or [headless]".to_owned()));
@@ -340,7 +340,7 @@ impl<'de> Visitor<'de> for ArgVisitor {
     type Value = Arg;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, or a list of texts that stand or fall together")
+        f.write_str("a string, or a list of strings that belong together")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Arg, E> {

@@ -1,4 +1,4 @@
-//! All adapters of this machine: those that come with us, and those that people added.
+//! All adapters of this machine: built-in ones, and those that people added.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("shell", include_str!("builtin/shell.toml")),
 ];
 
-/// The adapters by name; one that a person added wins over ours of the same name.
+/// The adapters by name; a person's own adapter replaces a built-in one of the same name.
 #[derive(Debug, Clone)]
 pub struct Adapters {
     by_name: BTreeMap<String, Arc<Adapter>>,
@@ -26,8 +26,8 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Those that come with us and those in `<config_dir>/agents/*.toml`, and what their tokens cost. A file with a
-    /// fault is left out and told by [`Adapters::errors`], so that one of them never takes the others away.
+    /// The built-in ones and those in `<config_dir>/agents/*.toml`, with token prices. Invalid files are skipped and
+    /// listed by [`Adapters::errors`], so that one does not affect the others.
     pub fn load(config_dir: &Path) -> Self {
         let mut adapters = Self::built_in();
         for file in files(&config_dir.join("agents")) {
@@ -43,7 +43,7 @@ impl Adapters {
         adapters
     }
 
-    /// Only those that come with us.
+    /// Only the built-in ones.
     pub fn built_in() -> Self {
         let mut adapters = Self { by_name: BTreeMap::new(), prices: Prices::default(), errors: Vec::new() };
         for (name, text) in BUILT_IN {
@@ -66,17 +66,17 @@ impl Adapters {
         self.by_name.values()
     }
 
-    /// What their tokens cost, as far as somebody said.
+    /// The token prices.
     pub fn prices(&self) -> &Prices {
         &self.prices
     }
 
-    /// The files that were left out, and why.
+    /// The skipped files, and why.
     pub fn errors(&self) -> &[AdapterError] {
         &self.errors
     }
 
-    /// Whether all of it is the same, faults included.
+    /// Whether everything is equal, including errors.
     pub fn is_like(&self, other: &Self) -> bool {
         let texts = |all: &Self| all.iter().map(|adapter| adapter.source.clone()).collect::<Vec<_>>();
         texts(self) == texts(other) && self.prices == other.prices && self.errors == other.errors

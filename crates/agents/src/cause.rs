@@ -1,4 +1,4 @@
-//! What holds an agent up that is no fault of its work, known from the agent's own words; the words are data.
+//! Recognizes hold-ups, which are not the fault of the agent's work, in the agent's own words; the words are data.
 
 use std::sync::OnceLock;
 
@@ -8,20 +8,20 @@ use crate::adapter::{Adapter, Pattern};
 use crate::limit::{self, Retry};
 use crate::text;
 
-/// How much of the agent's words a hold-up repeats.
+/// How much of the agent's words to repeat.
 const MESSAGE: usize = 300;
 
-/// Why an agent cannot work, whatever its task is.
+/// Why an agent cannot work, whatever its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The provider does not accept the agent's login.
+    /// The provider rejects the agent's login.
     Auth,
     /// The provider's limit is reached.
     RateLimit,
     /// The provider answers with errors.
     Overloaded,
-    /// The provider does not answer, or breaks off.
+    /// The provider does not answer, or disconnects.
     Network,
     /// The agent itself could not start.
     StartUp,
@@ -34,11 +34,11 @@ pub struct HoldUp {
     pub cause: Cause,
     /// The agent's words for it, on one line.
     pub message: String,
-    /// When to try again, if the provider says so.
+    /// When to retry, if the provider says so.
     pub retry: Option<Retry>,
 }
 
-/// What a rule makes of the words that it fits.
+/// The effect of a matching rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
@@ -47,19 +47,19 @@ enum Verdict {
     Overloaded,
     Network,
     StartUp,
-    /// Nothing that holds the agent up.
+    /// Not a hold-up.
     None,
 }
 
-/// How a cause is known. Of the group `words`, if there is one, the usual rules are asked first.
+/// A rule for a cause. The common rules are applied to the group `words` first, if there is one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CauseRule {
     cause: Verdict,
-    /// What is found in the words.
+    /// Must match.
     #[serde(rename = "match")]
     pattern: Pattern,
-    /// What is not.
+    /// Must not match.
     unless: Option<Pattern>,
 }
 
@@ -96,7 +96,7 @@ impl Verdict {
     }
 }
 
-/// What some words of an agent are about: a limit, another cause, or nothing of that kind.
+/// What an agent's words mean: a limit, another cause, or neither.
 pub fn hold_up(adapter: &Adapter, words: &str) -> Option<HoldUp> {
     let Some(own) = adapter.cause.iter().find(|rule| rule.fits(words)) else { return usual(adapter, words) };
     let cause = own.cause.cause()?;
@@ -106,12 +106,12 @@ pub fn hold_up(adapter: &Adapter, words: &str) -> Option<HoldUp> {
     Some(said.unwrap_or_else(|| HoldUp::new(cause, quoted.unwrap_or(words), limit::until(words))))
 }
 
-/// The same by the adapter's own rules alone, for words that may be anybody's.
+/// The same by the adapter's own rules only, for words that may not be the agent's.
 pub fn own_hold_up(adapter: &Adapter, words: &str) -> Option<HoldUp> {
     adapter.cause.iter().any(|rule| rule.fits(words)).then(|| hold_up(adapter, words)).flatten()
 }
 
-/// What the words that every agent uses are about.
+/// What the common rules find in the words.
 fn usual(adapter: &Adapter, words: &str) -> Option<HoldUp> {
     if let Some(limit) = limit::of(&adapter.limit, words) {
         return Some(HoldUp::new(Cause::RateLimit, words, limit.retry));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_known_from_the_words_of_providers() {
+    fn causes_are_recognized_in_the_words_of_providers() {
         use Cause::{Auth, Network, Overloaded, RateLimit};
         for (words, cause) in [
             ("unexpected status 401 Unauthorized: no such key, url: http://h/v1/responses", Auth),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_can_put_right_itself_is_no_hold_up() {
+    fn errors_that_the_agent_can_fix_are_not_hold_ups() {
         for words in [
             "Model metadata for `scripted` not found. Defaulting to fallback metadata",
             "context length exceeded: your input exceeds the limit of 200000 tokens",
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_quoted_say_more_than_the_line_around_them() {
+    fn quoted_words_count_more_than_the_line_around_them() {
         let own = "[[cause]]\ncause = \"none\"\nmatch = 'small=true'\n\
                    [[cause]]\ncause = \"overloaded\"\nmatch = 'stream error.* error=\"(?P<words>[^\"]*)'";
         let own = adapter(own);

@@ -1,4 +1,4 @@
-//! Which of the person's variables an agent gets: those that are listed here or by its adapter, and no others.
+//! The person's variables that an agent gets: those listed here or by its adapter, and no others.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub fn environment(adapter: &Adapter, person: &BTreeMap<String, String>) -> Vec<
     merge(kept.collect(), terminal)
 }
 
-/// `base` with `more` in it: a name stands once, with its last value.
+/// `base` with `more`; for each name the last value counts.
 pub fn merge(base: Vec<(String, String)>, more: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut all: BTreeMap<_, _> = base.into_iter().collect();
     all.extend(more);

@@ -1,17 +1,17 @@
-//! What is wrong with an adapter's file, so that its author can put it right.
+//! Errors in an adapter's file, for its author.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// An adapter file that cannot be used: where, which key, and what is allowed there.
+/// An invalid adapter file: the line, the key, and what is allowed there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}: {}{message}", file.display(), key_prefix(key))]
 pub struct AdapterError {
     /// The file that was read.
     pub file: PathBuf,
-    /// The line of the fault, from 1; 0 when the file could not be read at all.
+    /// The line of the error, from 1; 0 if the file could not be read.
     pub line: usize,
-    /// The key with the tables it is in, as in `headless.args`; empty where there is none.
+    /// The key with its tables, as in `headless.args`; empty if there is none.
     pub key: String,
     /// What is wrong and what is allowed.
     pub message: String,
@@ -30,7 +30,12 @@ impl AdapterError {
     }
 
     pub(crate) fn unreadable(file: &Path, error: &std::io::Error) -> Self {
-        Self { file: file.to_owned(), line: 0, key: String::new(), message: format!("cannot be read: {error}") }
+        Self {
+            file: file.to_owned(),
+            line: 0,
+            key: String::new(),
+            message: format!("could not read the file: {error}"),
+        }
     }
 }
 
@@ -38,7 +43,7 @@ fn key_prefix(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("`{key}`: ") }
 }
 
-/// The key whose value (or name) stands at `offset`, found by reading back to the line that begins it.
+/// The key of the value (or name) at `offset`, found by reading back to the line that begins it.
 fn key_at(text: &str, offset: usize) -> String {
     let end = text[offset..].find('\n').map_or(text.len(), |length| offset + length);
     let mut key = None;

@@ -1,4 +1,4 @@
-//! Rules for structured lines: which line, what it shows, what it says of state, conversation and tokens.
+//! Rules for structured lines: which lines match, what to show, and what they mean for state, conversation and tokens.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::shape::as_text;
 use crate::template::Template;
 use crate::text;
 
-/// What is kept of a text at most.
+/// Maximum length of a text.
 const TEXT_LIMIT: usize = 32 * 1024;
 
 /// What one kind of line means.
@@ -20,32 +20,32 @@ pub(crate) struct EventRule {
     /// Fields by dotted path and what they must be.
     #[serde(default)]
     pub(crate) when: Conditions,
-    /// A list in the line: the rule is about each of its elements, and paths begin there.
+    /// A list in the line: the rule applies to each of its elements, and paths start there.
     pub(crate) each: Option<String>,
-    /// What must hold of the element.
+    /// What must hold for the element.
     #[serde(default, rename = "where")]
     pub(crate) where_: Conditions,
-    /// What people read, with dotted paths as placeholders; without it, nothing is shown.
+    /// The text for people, with dotted paths as placeholders; without it, nothing is shown.
     pub(crate) show: Option<Show>,
     #[serde(default)]
     pub(crate) style: Style,
-    /// It goes on where the one before ended, as parts of one text do.
+    /// It continues the previous text.
     #[serde(default)]
     pub(crate) joined: bool,
-    /// At most so many lines are shown of it.
+    /// Maximum number of lines to show.
     #[serde(default = "all")]
     pub(crate) rows: usize,
-    /// Such lines are kept in the session's folder; parts of what comes again as a whole need not be.
+    /// Whether to keep such lines in the session's folder; parts that are repeated as a whole need not be.
     #[serde(default = "yes")]
     pub(crate) keep: bool,
     pub(crate) state: Option<StateName>,
     #[serde(rename = "for")]
     pub(crate) waiting_for: Option<WaitingFor>,
-    /// A line whose value here was the same in one of the lines before is not counted again.
+    /// A line whose value here repeats that of an earlier line is not counted again.
     pub(crate) once: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) model: Option<String>,
-    /// Where the tokens are that went in, those from the cache included.
+    /// Where the input tokens are, cached ones included.
     #[serde(default)]
     pub(crate) input: Vec<String>,
     #[serde(default)]
@@ -56,13 +56,13 @@ pub(crate) struct EventRule {
     pub(crate) cost: Option<String>,
     #[serde(default)]
     pub(crate) count: Count,
-    /// What the agent said to the person, with dotted paths as placeholders; the last one is its answer.
+    /// The agent's message to the person, with dotted paths as placeholders; the last one is its answer.
     #[serde(default, deserialize_with = "words_of_the_line")]
     pub(crate) said: Option<Show>,
-    /// What went wrong, in the provider's words; `[[limit]]` rules are asked about it.
+    /// An error, in the provider's words; `[[limit]]` rules apply to it.
     #[serde(default, deserialize_with = "words_of_the_line")]
     pub(crate) fault: Option<Show>,
-    /// The words may be anybody's, as what servers and tools print: only the adapter's own `[[cause]]` rules judge them.
+    /// The words may come from servers and tools: only the adapter's own `[[cause]]` rules apply.
     #[serde(default)]
     pub(crate) own: bool,
     /// Where a provider says how many seconds to wait.
@@ -70,11 +70,11 @@ pub(crate) struct EventRule {
     /// The line itself says that a provider's limit was reached.
     #[serde(default)]
     pub(crate) limited: bool,
-    /// What a fault is about when its words do not say.
+    /// The cause of an error whose words do not tell.
     pub(crate) cause: Option<Cause>,
-    /// Whether such a line shows that the model answers; unless told, one that says something does.
+    /// Whether such a line shows that the model answers; by default, one with a message does.
     pub(crate) progress: Option<bool>,
-    /// The model begins to answer: several in a row without progress are answers that broke off.
+    /// The model starts to answer: several in a row without progress are broken answers.
     #[serde(default)]
     pub(crate) begins: bool,
 }
@@ -88,18 +88,18 @@ pub(crate) enum StateName {
     Finished,
 }
 
-/// What the numbers of a line are.
+/// The meaning of a line's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Count {
-    /// More, to be added to those before.
+    /// Additions.
     #[default]
     More,
-    /// The sums of this run so far.
+    /// The totals of this run so far.
     Run,
-    /// The sums since the last line that said so: they take the place of what was added since then.
+    /// The totals since the last such line: they replace what was added since then.
     Since,
-    /// The sums of the conversation so far, with those of the runs before this one.
+    /// The totals of the conversation so far, including earlier runs.
     Conversation,
 }
 
@@ -120,7 +120,7 @@ pub(crate) enum Style {
 pub(crate) struct Show(pub(crate) Template);
 
 impl EventRule {
-    /// The parts of the line that this rule is about.
+    /// The parts of the line that this rule applies to.
     pub(crate) fn about<'a>(&self, line: &'a Value) -> Vec<&'a Value> {
         if !json::holds(&self.when, line) {
             return Vec::new();
@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for Show {
     }
 }
 
-/// A template that says something of the line: one without a placeholder would say the same of every line.
+/// A template with at least one placeholder: without one it would say the same of every line.
 fn words_of_the_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Show>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let template = Template::of_paths(&text).map_err(serde::de::Error::custom)?;

@@ -1,4 +1,4 @@
-//! Which agents are installed on this machine.
+//! Finds the agents that are installed on this machine.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -15,36 +15,36 @@ use crate::environment::environment;
 use crate::secrets::Secrets;
 use crate::text;
 
-/// An adapter, and whether its program is here.
+/// An adapter, and whether its program is installed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct FoundAgent {
     /// The adapter's name.
     pub name: String,
-    /// What people read.
+    /// Its label for people.
     pub label: String,
     /// Where the program is; `None` if it is missing.
     pub path: Option<PathBuf>,
-    /// What it says of its version, if it says it in time.
+    /// Its version, if it prints one in time.
     pub version: Option<String>,
     /// The command that installs it, if it is missing.
     pub install: Option<String>,
-    /// Needs no program of its own: it runs whatever it is told.
+    /// Needs no program of its own: it runs a given command.
     pub any: bool,
 }
 
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 const VERSION_LIMIT: usize = 64;
-/// How much of what it says is read.
+/// How much of its output to read.
 const SAID_LIMIT: u64 = 64 << 10;
 
 impl Adapters {
-    /// Which of them are installed here, by the `PATH` of the person's environment; nobody is asked for a version.
+    /// Which agents are installed, by the `PATH` of the person's environment; does not run them.
     pub fn here(&self, person: &BTreeMap<String, String>) -> Vec<FoundAgent> {
         self.iter().map(|adapter| here(adapter, person)).collect()
     }
 
-    /// The same with their versions, which are asked for at the same time.
+    /// The same with their versions, queried concurrently.
     pub async fn find(&self, person: &BTreeMap<String, String>) -> Vec<FoundAgent> {
         let mut tasks = Vec::new();
         for adapter in self.iter() {
@@ -109,7 +109,7 @@ async fn version(adapter: &Adapter, path: &Path, person: &BTreeMap<String, Strin
     let said = tokio::time::timeout(PATIENCE, asked).await.ok()??;
     let text = text::uncoloured(&String::from_utf8_lossy(&said));
     let line = text.lines().find(|line| !line.trim().is_empty())?;
-    // Before it is cut: half of a secret is one, too.
+    // Before cutting: half a secret is a secret, too.
     let masked = Secrets::of(environment.into_iter()).masked_text(line);
     Some(text::line(&masked, VERSION_LIMIT))
 }

@@ -1,4 +1,4 @@
-//! From a request to everything that starts a session: arguments, variables, files, and how the prompt gets there.
+//! From a request to everything that starts a session: arguments, variables, files, and the delivery of the prompt.
 
 use std::path::{Path, PathBuf};
 
@@ -7,36 +7,36 @@ use crate::event::StateName;
 use crate::screen::ScreenRule;
 use crate::values::{PROMPT_FILE, SYSTEM_FILE, Values, uses};
 
-/// What is to be started.
+/// What to start.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// With the agent's own screen, or one prompt to its end.
     pub mode: Mode,
-    /// What the agent is told first; never in its arguments.
+    /// The prompt; never in the arguments.
     pub prompt: Option<String>,
     /// The model's name, as the agent knows it.
     pub model: Option<String>,
-    /// Who the agent is and what it should know, beside the prompt.
+    /// A system text beside the prompt.
     pub system: Option<String>,
-    /// MCP servers to offer to the agent.
+    /// MCP servers for the agent.
     pub mcp: Vec<McpServer>,
-    /// The conversation to take up again.
+    /// The conversation to resume.
     pub conversation: Option<String>,
     /// The whole command, for adapters that run any.
     pub argv: Vec<String>,
     /// How much the agent may do without asking.
     pub autonomy: Autonomy,
-    /// The person has approved this repository's own agent settings.
+    /// Whether the person has approved this repository's own agent settings.
     pub trusted: bool,
     /// Where the agent works.
     pub workspace: PathBuf,
-    /// The workspace's git directory, which an agent that commits must be able to write; absent without a repository.
+    /// The workspace's git directory, writable for an agent that commits; absent without a repository.
     pub git_dir: Option<PathBuf>,
     /// The session's own folder, 0700.
     pub session_dir: PathBuf,
     /// Our own program, for the wrapper of structured lines.
     pub exe: PathBuf,
-    /// Where the agent's program is, if it is not to be looked up in `PATH`.
+    /// The agent's program, if it is not looked up in `PATH`.
     pub program: Option<PathBuf>,
     /// The person's login shell.
     pub shell: String,
@@ -45,7 +45,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request with nothing but where it is.
+    /// A minimal request.
     pub fn new(mode: Mode, workspace: &Path, session_dir: &Path, exe: &Path) -> Self {
         Self {
             mode,
@@ -74,10 +74,10 @@ impl Request {
 pub enum Autonomy {
     /// It asks before it changes anything.
     Ask,
-    /// It changes files in its workspace; the rest as the agent itself sees fit.
+    /// It changes files in its workspace; other actions as the agent decides.
     #[default]
     Edit,
-    /// It asks for nothing: only where something else contains it.
+    /// It never asks: only in a sandbox.
     Full,
 }
 
@@ -92,7 +92,7 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Its variables; never in any arguments.
     pub env: Vec<(String, String)>,
-    /// Variables of the agent's own environment that it is to have, too.
+    /// Variables of the agent's environment that it also gets.
     pub passed: Vec<String>,
 }
 
@@ -103,11 +103,11 @@ pub struct Launch {
     pub argv: Vec<String>,
     /// Variables to add to the person's allowed ones.
     pub env: Vec<(String, String)>,
-    /// What to write into the session's folder before, 0600.
+    /// Files to write into the session's folder first, 0600.
     pub files: Vec<File>,
-    /// How the prompt gets to the agent.
+    /// How the prompt is delivered.
     pub prompt: Prompt,
-    /// The conversation's id, where it is chosen before the start.
+    /// The conversation's id, if it is chosen before the start.
     pub conversation: Option<String>,
     /// Whether `events.jsonl` appears in the session's folder.
     pub events: bool,
@@ -122,14 +122,14 @@ pub struct File {
     pub text: String,
 }
 
-/// How the prompt gets to the agent.
+/// How the prompt is delivered.
 #[derive(Debug, Clone)]
 pub enum Prompt {
-    /// There is none, or the agent takes none; with structured lines, the wrapper passes it on.
+    /// There is none, or the agent accepts none; with structured lines, the wrapper delivers it.
     None,
     /// The agent's standard input is this file.
     Stdin(PathBuf),
-    /// Typed as one paste when the agent is ready for it: see [`crate::Typist`].
+    /// Typed as one paste when the agent is ready: see [`crate::Typist`].
     Paste(Paste),
 }
 
@@ -153,12 +153,12 @@ pub enum LaunchError {
         /// What was asked for.
         mode: &'static str,
     },
-    /// Something of the request cannot be passed on.
+    /// A part of the request cannot be passed to the agent.
     #[error("{0}")]
     Refused(String),
 }
 
-/// What starts `request` with `adapter`. Nothing is done yet.
+/// Everything that starts `request` with `adapter`. Has no effects.
 pub fn launch(adapter: &Adapter, request: &Request) -> Result<Launch, LaunchError> {
     let start = adapter.start(request.mode).ok_or_else(|| LaunchError::Mode {
         agent: adapter.label.clone(),
@@ -188,7 +188,7 @@ pub fn launch(adapter: &Adapter, request: &Request) -> Result<Launch, LaunchErro
     Ok(Launch { argv, env: env(adapter, request, &values), files, prompt, conversation, events: start.lines })
 }
 
-/// The prompt with the system text before it, where the agent has no better way for that.
+/// The prompt with the system text before it, if the agent has no better way.
 fn prompt_text(request: &Request, start: &Start, native: bool) -> Option<String> {
     let prompt = request.prompt.as_ref()?;
     match &request.system {
@@ -209,7 +209,7 @@ fn files(values: &Values<'_>, request: &Request, text: Option<&str>, adapter: &A
         add(SYSTEM_FILE, system);
     }
     if start.lines {
-        // The wrapper reads the rules from here, so that a change of the adapter never meets a running session.
+        // The wrapper reads the rules from here, so that a changed adapter does not affect a running session.
         add(crate::lines::ADAPTER_FILE, &adapter.source);
     }
     files
@@ -249,9 +249,9 @@ fn env(adapter: &Adapter, request: &Request, values: &Values<'_>) -> Vec<(String
     env
 }
 
-/// What could be taken for an option, or breaks the form of an argument or a variable, is refused.
+/// Refuses values that could be read as options, or break an argument or a variable.
 fn check(adapter: &Adapter, request: &Request) -> Result<(), LaunchError> {
-    let refuse = |what: &str, value: &str| Err(LaunchError::Refused(format!("{what} {value:?} cannot be passed on")));
+    let refuse = |what: &str, value: &str| Err(LaunchError::Refused(format!("invalid {what} {value:?}")));
     for (what, value) in [("model", &request.model), ("conversation", &request.conversation)] {
         let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-[]".contains(c);
         if let Some(value) = value
@@ -277,7 +277,7 @@ fn check(adapter: &Adapter, request: &Request) -> Result<(), LaunchError> {
     }
     let texts = request.argv.iter().chain(&request.prompt).chain(&request.system);
     if texts.into_iter().any(|text| text.contains('\0')) {
-        return Err(LaunchError::Refused("a text with a NUL character cannot be passed on".to_owned()));
+        return Err(LaunchError::Refused("a text contains a NUL character".to_owned()));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Adapters: how each coding-agent CLI is started, understood and resumed.
 //!
-//! An adapter is data (TOML): everything here reads that data, and no line of code knows one agent by its name.
+//! An adapter is data (TOML): no line of code here knows an agent by its name.
 
 mod adapter;
 mod adapters;

@@ -1,4 +1,4 @@
-//! A provider's limit, known from the words that an agent has for it; the words are data.
+//! Recognizes a provider's limit in an agent's words; the words are data.
 
 use std::sync::OnceLock;
 
@@ -10,37 +10,37 @@ use crate::adapter::{Adapter, Pattern};
 /// A provider's limit that holds an agent up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Limit {
-    /// When to try again, if the provider says so.
+    /// When to retry, if the provider says so.
     pub retry: Option<Retry>,
 }
 
-/// When a provider lets an agent go on.
+/// When a limit ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retry {
-    /// After so many seconds.
+    /// After this many seconds.
     After(u64),
     /// At a time: seconds since 1970, or a date with its time and zone.
     At(String),
-    /// The next time that clocks show this, as `3pm` or `15:30`; with the day and the zone, if they were named.
+    /// The next time that clocks show this, such as `3pm` or `15:30`; with the day and the zone, if given.
     Clock {
-        /// What the clock shows.
+        /// The time of day.
         time: String,
-        /// The day, as `Oct 13` or `Oct 13th, 2026`.
+        /// The day, such as `Oct 13` or `Oct 13th, 2026`.
         day: Option<String>,
         /// The zone's name.
         zone: Option<String>,
     },
 }
 
-/// How a limit is known. The groups `days`, `hours`, `minutes`, `seconds`, `at`, `clock`, `day` and `zone` say
-/// until when.
+/// A rule for a limit. The groups `days`, `hours`, `minutes`, `seconds`, `at`, `clock`, `day` and `zone` say when it
+/// ends.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitRule {
-    /// What is found in the words.
+    /// Must match.
     #[serde(rename = "match")]
     pub(crate) pattern: Pattern,
-    /// What is not.
+    /// Must not match.
     pub(crate) unless: Option<Pattern>,
 }
 
@@ -51,10 +51,10 @@ struct Common {
     retry: Vec<LimitRule>,
 }
 
-/// No provider makes anybody wait longer.
+/// The longest plausible wait.
 const LONGEST: u64 = 31 * 24 * 3600;
 
-/// The limit that some words are about, by an agent's own rules and then by those of all.
+/// The limit in some words, by an agent's own rules and then by the common ones.
 pub(crate) fn of(own: &[LimitRule], words: &str) -> Option<Limit> {
     let common = common();
     let fits = |rule: &&LimitRule| rule.fits(words);
@@ -62,12 +62,12 @@ pub(crate) fn of(own: &[LimitRule], words: &str) -> Option<Limit> {
     Some(Limit { retry: rule.retry(words).or_else(|| until(words)) })
 }
 
-/// The limit that the words of an agent are about.
+/// The limit in an agent's words.
 pub fn limit(adapter: &Adapter, words: &str) -> Option<Limit> {
     of(&adapter.limit, words)
 }
 
-/// Until when, as some words say it.
+/// When a limit ends, according to some words.
 pub(crate) fn until(words: &str) -> Option<Retry> {
     common().retry.iter().find_map(|rule| rule.retry(words))
 }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn other_faults_are_no_limits() {
+    fn other_errors_are_not_limits() {
         for words in [
             "stream disconnected before completion",
             "the file has 429 lines",

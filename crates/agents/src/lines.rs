@@ -1,4 +1,4 @@
-//! The wrapper around an agent that prints structured lines: keeps each line, and shows it as people read it.
+//! The wrapper around an agent that prints structured lines: stores each line, and shows it for people.
 //!
 //! Runs inside the session's terminal as `shopfloor session-lines --session-dir DIR --adapter NAME [--stdin FILE] -- child…`.
 //! With `--foreground` alone it becomes the child, in the terminal's foreground: see [`crate::sandbox()`].
@@ -23,9 +23,9 @@ use crate::sandbox::probe;
 use crate::secrets::Secrets;
 use crate::text;
 
-/// The word after our program's name that stands for this wrapper.
+/// The subcommand of this wrapper.
 pub const COMMAND: &str = "session-lines";
-/// Where the lines are kept as they came but for secrets, in the session's folder.
+/// Where the lines are stored without secrets, in the session's folder.
 pub const EVENTS_FILE: &str = "events.jsonl";
 /// The adapter as it was when the session began.
 pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
@@ -33,19 +33,19 @@ pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
 /// Becomes the child, in the terminal's foreground.
 pub(crate) const FOREGROUND: &str = "--foreground";
 
-/// Looks at what a sandbox keeps away, from inside: see [`crate::sandbox_reach`].
+/// Probes a sandbox from inside: see [`crate::sandbox_reach`].
 pub(crate) const PROBE: &str = "--probe";
 
-/// A longer line is kept, but not shown.
+/// Longer lines are stored, but not shown.
 const LINE_LIMIT: u64 = 16 << 20;
-/// How much is kept of a line that the agent prints beside its lines, and of all of those.
+/// How much to store of a line outside the structured ones, and of all of those.
 const ERROR_LIMIT: usize = 4 << 10;
 const ERRORS_LIMIT: usize = 4 << 20;
-/// How long, after the agent has ended, something it left behind may hold on to its output.
+/// How long a leftover process may hold the output after the agent has exited.
 const DRAIN: Duration = Duration::from_millis(500);
 const CANNOT_START: i32 = 127;
 
-/// Runs the agent and returns its exit code; 128 and the signal's number if a signal ended it.
+/// Runs the agent and returns its exit code; 128 plus the signal's number if a signal killed it.
 pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
     let mut args = args.into_iter().peekable();
     if args.next_if(|arg| arg == PROBE).is_some() {
@@ -56,7 +56,7 @@ pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
     match ended {
         Ok(code) => code,
         Err(message) => {
-            // The terminal is what a person looks at; when even that is gone, the exit code still says it.
+            // A person sees the terminal; if even that is gone, the exit code remains.
             let _ = writeln!(std::io::stderr(), "session-lines: {message}");
             CANNOT_START
         }
@@ -78,7 +78,7 @@ fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg.as_str() {
             "--session-dir" => parsed.session_dir = value()?.into(),
-            // For whoever looks at the list of processes: the rules are those in the session's folder.
+            // Only for readers of the process list: the rules are in the session's folder.
             "--adapter" => drop(value()?),
             FOREGROUND => parsed.foreground = true,
             "--stdin" => parsed.stdin = Some(value()?),
@@ -89,7 +89,7 @@ fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
             _ => return Err(format!("unknown argument {arg}")),
         }
     }
-    if parsed.child.is_empty() { Err("there is nothing to run after --".to_owned()) } else { Ok(parsed) }
+    if parsed.child.is_empty() { Err("there is no command after --".to_owned()) } else { Ok(parsed) }
 }
 
 fn run(args: Args) -> Result<i32, String> {
@@ -108,12 +108,11 @@ fn events(session_dir: &Path) -> Result<File, String> {
 }
 
 async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, String> {
-    // Before the start, so that no signal finds us without: those of the terminal reach the agent by themselves, and
-    // must not end us before it.
+    // Installed before the start: the terminal's signals reach the agent directly and must not kill us before it.
     let on = |kind| signal(kind).map_err(|error| error.to_string());
     let (mut hangup, mut terminate) = (on(SignalKind::hangup())?, on(SignalKind::terminate())?);
     let (mut interrupt, mut quit) = (on(SignalKind::interrupt())?, on(SignalKind::quit())?);
-    // Before the start, too: an agent may be done sooner than this is made.
+    // Also before the start: a fast agent may exit before this exists.
     let (of_lines, of_errors) = (secrets(), secrets());
     let (mut child, output, errors) = start(&args)?;
     let (done, mut drained) = tokio::sync::oneshot::channel();
@@ -125,7 +124,7 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
     let errors = errors.map_err(|error| error.to_string())?;
     std::thread::spawn(move || {
         copy(output, &events, &adapter, of_lines, &of_output);
-        // Both hold what the agent printed last.
+        // Both hold the agent's last output.
         let _ = errors.join();
         let _ = done.send(());
     });
@@ -138,7 +137,7 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
             _ = quit.recv() => {}
         }
     };
-    // As long as something comes, it is the agent's: a busy machine may take its time with it.
+    // While output arrives it is the agent's: a busy machine may take its time.
     let mut seen = None;
     while tokio::time::timeout(DRAIN, &mut drained).await.is_err() {
         let now = taken.load(Ordering::Relaxed);
@@ -168,27 +167,27 @@ fn start(args: &Args) -> Result<(Child, std::io::PipeReader, std::io::PipeReader
 fn pass_on(child: &Child, signal: rustix::process::Signal) {
     let pid = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid {
-        // It may have ended just now.
+        // It may have just exited.
         let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-/// What the agent's own environment has that must not be written down.
+/// Secrets of the agent's environment, which must not be stored.
 fn secrets() -> Secrets {
     let variables = std::env::vars_os();
     let known = variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
     let mut secrets = Secrets::of(known);
-    // The token is read with the first line: to look for it, too, takes a while to prepare.
+    // The token is read with the first line: preparing the search takes a while.
     secrets.masked(b"");
     secrets
 }
 
-/// Keeps one line whole: two threads write.
+/// Stores one complete line: two threads write.
 fn keep(events: &Mutex<File>, line: &[u8]) -> std::io::Result<()> {
     events.lock().map_err(|_| std::io::Error::other("the other thread panicked"))?.write_all(line)
 }
 
-/// Shows what the agent prints beside its lines as it comes, and keeps each line of it as `{"stderr": …}`.
+/// Shows the agent's other output as it arrives, and stores each line of it as `{"stderr": …}`.
 fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secrets, taken: &AtomicU64) {
     let (mut line, mut kept) = (Vec::new(), 0_usize);
     let mut buffer = vec![0; 16 << 10];
@@ -202,7 +201,7 @@ fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secret
         for part in read.split_inclusive(|byte| *byte == b'\n') {
             let room = ERROR_LIMIT.saturating_sub(line.len());
             line.extend_from_slice(&part[..part.len().min(room)]);
-            // A secret that goes on in the next line is known only with that.
+            // A secret that continues in the next line is recognized only with it.
             if part.ends_with(b"\n") && !(room > 0 && secrets.may_go_on(&line)) {
                 kept += line.len();
                 if kept <= ERRORS_LIMIT {
@@ -222,13 +221,13 @@ fn keep_error(events: &Mutex<File>, secrets: &mut Secrets, line: &[u8]) {
     for line in String::from_utf8_lossy(&printed).lines() {
         let plain = text::plain(line.trim());
         if !plain.is_empty() {
-            // A disk that takes nothing is noticed where the agent's own lines are kept.
+            // A full disk is noticed where the structured lines are stored.
             let _ = keep(events, format!("{}\n", serde_json::json!({ "stderr": plain })).as_bytes());
         }
     }
 }
 
-/// Until the end of the output, or until the terminal or the disk no longer takes it.
+/// Until the output ends, or the terminal or the disk fails.
 fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter, mut secrets: Secrets, taken: &AtomicU64) {
     let mut output = BufReader::with_capacity(64 << 10, output);
     let mut renderer = Renderer::new(adapter);

@@ -1,4 +1,4 @@
-//! Finds the agent's own log of a conversation, where that is how its tokens are known.
+//! Finds the agent's own log of a conversation, for token usage.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -12,12 +12,12 @@ use crate::json;
 use crate::sandbox::private;
 
 const DEPTH: usize = 5;
-/// Newer agents write some lines about themselves before the first one that names the workspace.
+/// Newer agents write some lines about themselves before the one that names the workspace.
 const HEAD_LINES: usize = 32;
 const HEAD_BYTES: u64 = 1 << 20;
 
-/// The newest log that the agent began in `workspace` after `since`; `None` if there is none (yet), or the adapter
-/// knows of no logs. Reads folders: not for an async thread.
+/// The newest log that the agent began in `workspace` after `since`; `None` if there is none yet, or the adapter has no
+/// logs. Reads folders: not for an async thread.
 pub fn find_log(
     adapter: &Adapter,
     env: &BTreeMap<String, String>,
@@ -54,7 +54,7 @@ fn newest(adapter: &Adapter, folder: &Path, workspace: &Path, since: SystemTime)
     found.into_iter().rev().map(|(_, path)| path).find(|path| belongs(log, path, workspace))
 }
 
-/// A path that begins with `~/` or `$NAME/`; `None` if that is not known.
+/// A path that begins with `~/` or `$NAME/`; `None` if that is unknown.
 pub(crate) fn expand(path: &str, env: &BTreeMap<String, String>) -> Option<PathBuf> {
     let (root, rest) = path.split_once('/').unwrap_or((path, ""));
     let root = match root.strip_prefix('$') {

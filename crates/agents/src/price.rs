@@ -1,4 +1,4 @@
-//! What tokens cost, for agents that tell how many they used but not what that cost.
+//! Token prices, for agents that report tokens but no cost.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::AdapterError;
 use crate::recogniser::Usage;
 
-/// What tokens cost, as a person wrote it down in `<config_dir>/prices.toml`.
+/// The token prices in `<config_dir>/prices.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
@@ -22,10 +22,10 @@ pub struct Prices {
 struct Price {
     /// Only for this agent.
     agent: Option<String>,
-    /// Only for models whose names begin so.
+    /// Only for models whose names start with this.
     model: Option<String>,
     input: f64,
-    /// Of tokens from the cache; as other input where it is not said.
+    /// For cached input tokens; default: as other input.
     cached: Option<f64>,
     output: f64,
 }
@@ -42,25 +42,25 @@ impl Prices {
         }
     }
 
-    /// Reads a file's text; a fault is told with its place.
+    /// Parses a file; an error names its place.
     pub fn parse(file: &Path, text: &str) -> Result<Self, AdapterError> {
         let prices: Self = toml::from_str(text).map_err(|error| AdapterError::of_toml(file, text, &error))?;
         for price in &prices.price {
             let all = [Some(price.input), price.cached, Some(price.output)];
             if let Some(wrong) = all.into_iter().flatten().find(|price| !price.is_finite() || *price < 0.0) {
-                let message = format!("a price is a number of dollars from 0 on, not {wrong}");
+                let message = format!("a price is a number of dollars, at least 0, not {wrong}");
                 return Err(AdapterError::at(file, text, 0..0, &message));
             }
         }
         Ok(prices)
     }
 
-    /// Whether tokens of an agent have a price, of some of its models at least.
+    /// Whether at least some of an agent's models have a price.
     pub fn knows(&self, agent: &str) -> bool {
         self.price.iter().any(|price| price.agent.as_deref().is_none_or(|only| only == agent))
     }
 
-    /// What an agent's tokens cost, in US dollars, by the first price that fits; `None`: nobody said.
+    /// The cost of an agent's tokens in US dollars, by the first matching price; `None`: unknown.
     pub fn cost(&self, agent: &str, model: Option<&str>, used: &Usage) -> Option<f64> {
         let fits = |price: &&Price| {
             price.agent.as_deref().is_none_or(|only| only == agent)
@@ -103,6 +103,6 @@ mod tests {
         let error = prices("[[price]]\nmodel = \"gpt\"\ninput = 1.0\n").unwrap_err().to_string();
         assert!(error.starts_with("prices.toml:1:") && error.contains("missing field `output`"), "{error}");
         let error = prices("[[price]]\ninput = -1.0\noutput = 1.0\n").unwrap_err().to_string();
-        assert!(error.contains("from 0 on, not -1"), "{error}");
+        assert!(error.contains("at least 0, not -1"), "{error}");
     }
 }

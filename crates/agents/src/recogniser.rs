@@ -1,4 +1,4 @@
-//! What an agent is doing, from what can be seen of it. Pure: the caller brings screens and lines.
+//! Recognizes what an agent is doing from its screens and lines. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,49 +19,49 @@ use crate::text;
 pub enum State {
     /// It thinks or runs tools.
     Working,
-    /// It can go on only when a person acts.
+    /// It waits for a person.
     Waiting {
-        /// What kind of act.
+        /// For what.
         on: WaitingFor,
-        /// What the agent asks, if it says so: a command, a question.
+        /// The agent's request, if known: a command, a question.
         what: Option<String>,
     },
-    /// Its turn is over, and it takes another prompt.
+    /// Its turn is over, and it accepts another prompt.
     Idle,
-    /// The run is over; the process is about to end.
+    /// The run is over; the process is about to exit.
     Finished,
 }
 
-/// What a waiting agent needs from a person.
+/// What an agent waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
-    /// To be allowed to do something.
+    /// Permission to do something.
     Permission,
-    /// To be told that this folder can be trusted.
+    /// Trust in this folder.
     Trust,
     /// An answer.
     Question,
-    /// To be logged in.
+    /// A login.
     Login,
-    /// A provider's limit to pass.
+    /// The end of a provider's limit.
     Limit,
 }
 
-/// What an agent has used so far, as it says itself.
+/// An agent's usage so far, as it reports it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens that went in, those from the cache included.
+    /// Input tokens, cached ones included.
     pub input: u64,
-    /// Of those, the ones from the cache.
+    /// Cached input tokens.
     pub cached: u64,
-    /// Tokens that came out, those of its thoughts included.
+    /// Output tokens, reasoning included.
     pub output: u64,
-    /// US dollars, where the agent says it.
+    /// US dollars, if reported.
     pub cost: Option<f64>,
 }
 
-/// A screen as it is now.
+/// The current screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
     /// The visible lines as plain text.
@@ -74,12 +74,12 @@ pub struct Observation {
     pub quiet_ms: u64,
 }
 
-/// What was recognised so far. `None` and empty: not (yet) known.
+/// What was recognized so far. `None` and empty: unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
     /// What the agent is doing.
     pub state: Option<State>,
-    /// The id by which its conversation can be resumed.
+    /// The conversation's id for resuming.
     pub conversation: Option<String>,
     /// The model it uses.
     pub model: Option<String>,
@@ -87,43 +87,43 @@ pub struct Seen {
     pub usage: Usage,
     /// The bell has rung since the observation before this one.
     pub attention: bool,
-    /// What it last said to the person.
+    /// Its last message to the person.
     pub said: Option<String>,
-    /// How often a provider's limit held it up, as its lines say.
+    /// How often a provider's limit held it up, by its lines.
     pub limits: u32,
     /// The last of those.
     pub limit: Option<Limit>,
-    /// How often something held it up, limits included, as its lines say.
+    /// How often it was held up, limits included, by its lines.
     pub hold_ups: u32,
     /// The last of those.
     pub hold_up: Option<HoldUp>,
-    /// Whether that still does: its model has not answered since.
+    /// Whether the last hold-up still lasts: its model has not answered since.
     pub held_up: bool,
     /// Whether its model has ever answered.
     pub progressed: bool,
 }
 
-/// Follows one session. The same screens and lines always give the same answers.
+/// Follows one session. The same screens and lines always give the same result.
 #[derive(Debug, Clone)]
 pub struct Recogniser {
     adapter: Arc<Adapter>,
     screens: bool,
     bells: u64,
-    /// By rule: what was counted last. Lines of agents below the agent come between its own.
+    /// By rule: the last counted marks. Lines of subagents come between.
     counted: BTreeMap<usize, VecDeque<String>>,
     on_screen: Option<State>,
     in_lines: Option<State>,
     before: Usage,
-    /// What the agent itself has summed up.
+    /// The agent's own totals.
     settled: Usage,
     seen: Seen,
-    /// What was said last may go on with the next line.
+    /// The last message may continue with the next line.
     saying: bool,
-    /// Answers that began since the model last answered.
+    /// Answers that started since the model last answered.
     begun: u32,
 }
 
-/// After so many answers that began and came to nothing, something holds the agent up.
+/// After this many broken answers, the agent counts as held up.
 const BROKE_OFF: u32 = 3;
 const MARKS: usize = 32;
 const SAID_LIMIT: usize = 64 * 1024;
@@ -133,7 +133,7 @@ const LINE_LIMIT: usize = 16 << 20;
 impl Recogniser {
     /// Follows a session that starts now.
     pub fn new(adapter: Arc<Adapter>, mode: Mode) -> Self {
-        // A run with structured lines is known from those: what it prints for people says nothing of its state.
+        // With structured lines, its other output says nothing about its state.
         let screens = !adapter.start(mode).is_some_and(|start| start.lines);
         Self {
             adapter,
@@ -150,13 +150,13 @@ impl Recogniser {
         }
     }
 
-    /// Of a resumed conversation: what it had used before, see [`Recogniser::total`].
+    /// The earlier usage of a resumed conversation, see [`Recogniser::total`].
     pub fn resumed(mut self, before: Usage) -> Self {
         self.before = before;
         self
     }
 
-    /// What the whole conversation has used, with what was before this session.
+    /// The usage of the whole conversation, including earlier sessions.
     pub fn total(&self) -> Usage {
         let (before, own) = (self.before, self.seen.usage);
         let cost = before.cost.map_or(own.cost, |cost| Some(cost + own.cost.unwrap_or(0.0)));
@@ -170,7 +170,7 @@ impl Recogniser {
 
     /// Takes a screen into account.
     pub fn observe(&mut self, screen: &Observation) -> Seen {
-        // An agent that tells what it is at in its own lines rings when it is done, which those say better.
+        // An agent with structured lines rings when it is done, which its lines say better.
         self.seen.attention = screen.bells > self.bells && self.in_lines.is_none();
         self.bells = self.bells.max(screen.bells);
         if self.screens
@@ -181,7 +181,7 @@ impl Recogniser {
         self.told()
     }
 
-    /// Takes a line of `events.jsonl`, or of the agent's own log, into account. What is not JSON says nothing.
+    /// Takes a line of `events.jsonl`, or of the agent's own log, into account. Lines that are not JSON are ignored.
     pub fn line(&mut self, line: &str) -> Seen {
         self.seen.attention = false;
         if line.len() <= LINE_LIMIT
@@ -192,7 +192,7 @@ impl Recogniser {
         self.told()
     }
 
-    /// Lines are the agent's own word, and a screen can be imitated: it only adds that a working agent waits.
+    /// Lines are the agent's own word, while a screen can be imitated: it only adds that a working agent waits.
     fn told(&mut self) -> Seen {
         self.seen.state = match (&self.in_lines, &self.on_screen) {
             (Some(State::Working) | None, Some(waiting @ State::Waiting { .. })) => Some(waiting.clone()),
@@ -224,7 +224,7 @@ impl Recogniser {
                 }
                 progress |= rule.is_progress();
                 begins |= rule.begins;
-                // Several rules may know one line; it is one limit.
+                // Several rules may match one line; it is one limit.
                 if self.seen.limits == before {
                     self.limit(rule, part);
                 }
@@ -239,13 +239,13 @@ impl Recogniser {
             let message = held_up.map_or_else(|| "a provider's limit".to_owned(), |held_up| held_up.message);
             held_up = Some(HoldUp { cause: Cause::RateLimit, message, retry });
         }
-        // What comes after the model's last answer counts, also within one line.
+        // Only what follows the model's last answer counts, also within one line.
         if progress || self.seen.usage.output > output {
             (self.seen.progressed, self.seen.held_up, self.begun) = (true, false, 0);
         }
         self.begun += u32::from(begins);
         if self.begun > BROKE_OFF {
-            let words = format!("the model began to answer {} times in a row, and broke off", self.begun);
+            let words = format!("the model started to answer {} times in a row, but did not finish", self.begun);
             held_up = held_up.or(Some(HoldUp::new(Cause::Network, &words, None)));
         }
         if let Some(held_up) = held_up {
@@ -254,7 +254,7 @@ impl Recogniser {
         }
     }
 
-    /// What a line says went wrong, if that is no fault of the agent's work.
+    /// The error in a line, if it is not the fault of the agent's work.
     fn cause(&self, rule: &EventRule, part: &Value) -> Option<HoldUp> {
         let fault = EventRule::text(rule.fault.as_ref(), part)?;
         match (self.judged(rule, &fault), rule.cause) {
@@ -267,7 +267,7 @@ impl Recogniser {
         if rule.own { cause::own_hold_up(&self.adapter, fault) } else { cause::hold_up(&self.adapter, fault) }
     }
 
-    /// Whether this mark is none of the last ones of its rule; then it is now.
+    /// Whether this mark is new for its rule; stores it.
     fn is_new(&mut self, rule: usize, mark: &str) -> bool {
         let counted = self.counted.entry(rule).or_default();
         if counted.iter().any(|one| one == mark) {
@@ -294,7 +294,7 @@ impl Recogniser {
         let fault = EventRule::text(rule.fault.as_ref(), part);
         let found = fault.and_then(|fault| match rule.limited {
             true => Some(Limit { retry: limit::until(&fault) }),
-            // An adapter's own rules may say that it is none.
+            // An adapter's own rules may exclude it.
             false => self
                 .judged(rule, &fault)
                 .filter(|found| found.cause == Cause::RateLimit)
@@ -337,7 +337,7 @@ impl Usage {
     }
 }
 
-/// A name from the agent: one that could be an option or has strange characters is none.
+/// A name from the agent, without strange characters or a leading dash.
 fn id(name: &str) -> Option<String> {
     let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-[]".contains(c);
     let fits = !name.is_empty() && name.len() <= ID_LIMIT && !name.starts_with('-') && name.chars().all(good);

@@ -1,4 +1,4 @@
-//! A structured line as people read it in the terminal.
+//! A structured line for people in the terminal.
 
 use serde_json::Value;
 
@@ -14,14 +14,14 @@ const VALUE_LIMIT: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Renderer<'a> {
     adapter: &'a Adapter,
-    /// The text shown last may go on: its line has not ended.
+    /// The last text may continue: its line has not ended.
     open: bool,
 }
 
-/// What becomes of one line.
+/// The result for one line.
 pub(crate) struct Rendered {
     pub(crate) text: String,
-    /// Whether it is kept in the session's folder, too.
+    /// Whether to store it in the session's folder.
     pub(crate) kept: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Renderer<'a> {
         Self { adapter, open: false }
     }
 
-    /// What is shown of a line; empty if nothing is. A line that is not JSON is shown as it is.
+    /// What to show of a line; may be empty. A line that is not JSON is shown as it is.
     pub(crate) fn render(&mut self, line: &str) -> Rendered {
         let (mut all, mut kept) = (String::new(), true);
         match serde_json::from_str::<Value>(line) {

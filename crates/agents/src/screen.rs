@@ -1,4 +1,4 @@
-//! Rules for screens: what the lowest lines, the title and the silence of a terminal say of the agent in it.
+//! Rules for screens: what the lowest lines, the title and the silence of a terminal say about its agent.
 
 use regex::Captures;
 use serde::Deserialize;
@@ -8,17 +8,17 @@ use crate::event::StateName;
 use crate::recogniser::{Observation, State, WaitingFor};
 use crate::text;
 
-/// What one kind of screen means. An agent prints what it likes, but not where its own controls are: rules look at
-/// the lowest lines only.
+/// What one kind of screen means. An agent prints what it likes, but not where its own controls are: rules match only
+/// the lowest lines.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScreenRule {
-    /// What must be found in the lowest lines; its group `what` says what the agent waits for.
+    /// Must match in the lowest lines; its group `what` is what the agent waits for.
     #[serde(rename = "match")]
     pub(crate) pattern: Option<Pattern>,
-    /// What must not be found in them.
+    /// Must not match in them.
     pub(crate) unless: Option<Pattern>,
-    /// How many lines from the bottom are looked at, not counting blank ones.
+    /// How many of the lowest lines to match, not counting blank ones.
     #[serde(default = "rows")]
     pub(crate) rows: usize,
     /// What the title must match.
@@ -34,12 +34,12 @@ pub(crate) struct ScreenRule {
 const WHAT_LIMIT: usize = 200;
 
 impl ScreenRule {
-    /// Whether the screen is of this kind.
+    /// Whether the screen matches.
     pub(crate) fn fits(&self, seen: &Observation) -> bool {
         self.matched(seen).is_some()
     }
 
-    /// What the screen says by this rule; `None` if it is not of this kind.
+    /// The state by this rule; `None` if the screen does not match.
     pub(crate) fn state(&self, seen: &Observation) -> Option<State> {
         let what = self.matched(seen)?;
         Some(self.state?.with(self.waiting_for, what))

@@ -1,4 +1,4 @@
-//! Keeps secrets that an agent has out of the lines that are kept of it.
+//! Masks an agent's secrets in its stored lines.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use aho_corasick::{AhoCorasick, MatchKind};
 use domain::letters::Letters;
 
-/// The variable that names the file with the agent's own token, which changes from time to time.
+/// The variable that names the file with the agent's own token, which changes.
 const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
-/// A shorter line of a value is not masked: it would hit ordinary text.
+/// Shorter lines of a value are not masked: they would match ordinary text.
 const SHORTEST: usize = 4;
-/// A shorter value is not one of a secret: it would mask half the screen.
+/// Shorter values are not treated as secrets: they would mask half the screen.
 const LEAST: usize = 8;
-/// How our own tokens begin, and how many digits follow.
+/// The prefix of our own tokens, and their number of digits.
 const TOKEN: (&[u8], usize) = (b"sf_", 64);
 
-/// What of a variable must not be seen: all of it, going by its name, and the password in an address, as proxies have.
+/// The secret part of a variable: all of it, by its name, or the password in an address, as in proxies.
 pub fn secrets_in<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
     let name = name.to_ascii_uppercase();
     let signs = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
@@ -25,7 +25,7 @@ pub fn secrets_in<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a st
     whole.into_iter().chain(passwords(value)).filter(|secret| secret.len() >= LEAST)
 }
 
-/// The password in `scheme://user:password@host`, also where it has a `/` in it that should be written otherwise.
+/// The password in `scheme://user:password@host`, even with an unescaped `/`.
 fn passwords(address: &str) -> impl Iterator<Item = &str> {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -33,7 +33,7 @@ fn passwords(address: &str) -> impl Iterator<Item = &str> {
     logins.filter_map(|(login, _)| login.split_once(':')).map(|(_, password)| password)
 }
 
-/// The secrets that an agent of this environment has, and tokens of our own, whosever they are.
+/// The secrets of an agent's environment, and all of our own tokens.
 #[derive(Debug, Default)]
 pub struct Secrets {
     values: BTreeSet<String>,
@@ -42,7 +42,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Those of these variables, and the token that one of them leads to.
+    /// Those of these variables, and the token that one of them points to.
     pub fn of(variables: impl Iterator<Item = (String, String)>) -> Self {
         let mut secrets = Self::default();
         let mut values = Vec::new();
@@ -57,12 +57,12 @@ impl Secrets {
         secrets
     }
 
-    /// What was printed, with one `•` for each character of a secret, also where colours or ends of lines are between them.
+    /// The output with one `•` for each character of a secret, even if colours or line breaks split it.
     pub fn masked<'a>(&mut self, printed: &'a [u8]) -> Cow<'a, [u8]> {
         if let Some(token) = self.token_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) {
             self.add(&[token]);
         }
-        // First as it stands: what looks like the end of a line may be part of a secret.
+        // First as it stands: what looks like a line break may be part of a secret.
         let printed = self.hide(printed, Letters::plain);
         match self.hide(&printed, Letters::quoted) {
             Cow::Borrowed(_) => printed,
@@ -75,7 +75,7 @@ impl Secrets {
         String::from_utf8_lossy(&self.masked(printed.as_bytes())).into_owned()
     }
 
-    /// Whether a line ends with what may be the beginning of a secret, which goes on in the next line.
+    /// Whether a line ends with a possible beginning of a secret.
     pub fn may_go_on(&self, line: &[u8]) -> bool {
         let letters = Letters::quoted(line).bytes;
         let begins = |secret: &[u8]| (SHORTEST..secret.len()).any(|most| letters.ends_with(&secret[..most]));
@@ -111,7 +111,7 @@ impl Secrets {
         for line in lines.filter(|line| line.len() >= SHORTEST) {
             let in_json = serde_json::Value::from(line).to_string();
             let in_json = &in_json[1..in_json.len() - 1];
-            // Some write JSON without any other characters than those of ASCII.
+            // Some write JSON in ASCII only.
             let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
             let in_ascii = in_json.chars().map(|c| if c.is_ascii() { c.to_string() } else { units(c) }).collect();
             self.values.extend([in_json.to_owned(), in_ascii, line.to_owned()]);
@@ -122,7 +122,7 @@ impl Secrets {
     }
 }
 
-/// Where tokens of ours are, which are known by their form.
+/// Our own tokens, recognized by their form.
 fn tokens(letters: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let (start, digits) = TOKEN;
     let length = start.len() + digits;

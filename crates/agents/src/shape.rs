@@ -1,4 +1,4 @@
-//! JSON documents with placeholders: an adapter's own settings files, and one MCP server as it wants to read it.
+//! JSON documents with placeholders: an adapter's settings files, and one MCP server in its format.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::template::Template;
 
-/// A document to be filled in. What has no value is left out, with the table or list that becomes empty by it.
+/// A document template. A part without a value is left out, with tables and lists that become empty.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     Text(Template),
@@ -70,14 +70,14 @@ impl<'de> Deserialize<'de> for Shape {
     }
 }
 
-/// Not serde's `untagged`, which would forget which placeholder was wrong, and where.
+/// Not serde's `untagged`, which would not report the wrong placeholder and its place.
 struct ShapeVisitor;
 
 impl<'de> Visitor<'de> for ShapeVisitor {
     type Value = Shape;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a whole number, true or false, a list, or a table")
+        f.write_str("a string, a whole number, true or false, a list, or a table")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Shape, E> {

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// How a value is written into a template.
+/// How to format a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Plain,
     Json,
     Toml,
-    /// Nothing of it: only whether it is there counts.
+    /// Not at all: only its presence counts.
     If,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template(pub(crate) Vec<Part>);
 
-/// What a placeholder may be, wherever it stands.
+/// A placeholder.
 #[rustfmt::skip]
 pub(crate) const NAMES: &[&str] = &[
     "argv", "args", "ask", "autonomy", "command", "config", "conversation", "edit", "env", "env_names", "full", "git_dir",
@@ -61,7 +61,7 @@ impl Template {
         })
     }
 
-    /// The text with its values; `None` if one of them is not there.
+    /// The filled text; `None` if a value is absent.
     pub(crate) fn fill(&self, get: impl Fn(&str) -> Option<String>) -> Option<String> {
         let mut text = String::new();
         for part in &self.0 {

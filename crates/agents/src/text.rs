@@ -1,4 +1,4 @@
-//! Text from a stranger, made safe to be shown or typed: no control characters but those that we choose.
+//! Untrusted text, made safe to show or type: without control characters except chosen ones.
 
 /// Without escape sequences' introducers and other control characters; line breaks and tabs stay.
 pub(crate) fn plain(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Types a prompt into an agent's screen: once, when the agent is ready for it, and never into a question.
+//! Types a prompt into an agent's screen: once, when the agent is ready, and never into a question.
 
 use crate::launch::Paste;
 use crate::recogniser::Observation;
@@ -11,12 +11,12 @@ pub enum Keys {
     Wait,
     /// These bytes.
     Type(Vec<u8>),
-    /// Nothing ever again.
+    /// Nothing, forever.
     Done,
 }
 
-/// Follows one prompt from the agent's first screen until it is sent off. Each step is taken once: whoever must
-/// survive a crash writes down that the prompt was typed before typing it, and makes no second typist.
+/// Follows one prompt from the agent's first screen until it is submitted. Each step is taken once: a caller that must
+/// survive a crash stores that the prompt was typed before typing it, and creates no second typist.
 #[derive(Debug, Clone)]
 pub struct Typist {
     paste: Paste,
@@ -31,19 +31,19 @@ enum Step {
     Sent,
 }
 
-/// How long the screen must be still before anything is typed: a screen that is being drawn is not ready.
+/// How long the screen must not change before anything is typed: a screen that is being drawn is not ready.
 const STILL_MS: u64 = 300;
 
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 impl Typist {
-    /// Begins with a session that has just been started.
+    /// For a session that has just been started.
     pub fn new(paste: Paste) -> Self {
         Self { paste, step: Step::Before }
     }
 
-    /// What to type, now that the screen is this.
+    /// What to type on this screen.
     pub fn observe(&mut self, screen: &Observation) -> Keys {
         if matches!(self.step, Step::Sent) {
             return Keys::Done;
@@ -64,7 +64,7 @@ impl Typist {
         }
     }
 
-    /// The prompt as one bracketed paste. Without control characters it cannot end the paste itself.
+    /// The prompt as one bracketed paste, without control characters, so that it cannot end the paste itself.
     fn pasted(&self) -> Vec<u8> {
         let text = text::plain(&self.paste.text).trim_end().replace('\n', "\r");
         [PASTE_START, text.as_bytes(), PASTE_END].concat()

@@ -1,4 +1,4 @@
-//! What the placeholders of an adapter stand for in one launch.
+//! The values of an adapter's placeholders in one launch.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::template::Template;
 pub(crate) const PROMPT_FILE: &str = "prompt.txt";
 pub(crate) const SYSTEM_FILE: &str = "system.md";
 
-/// A request as its adapter's placeholders see it.
+/// A request as seen by its adapter's placeholders.
 pub(crate) struct Values<'a> {
     adapter: &'a Adapter,
     request: &'a Request,
@@ -77,7 +77,7 @@ impl<'a> Values<'a> {
         template.fill(|name| self.value(name).map(as_text))
     }
 
-    /// The arguments, without those whose values are not there.
+    /// The arguments, without those that lack a value.
     pub(crate) fn args(&self, args: &[Arg]) -> Vec<String> {
         args.iter().flat_map(|arg| self.group(&arg.0).unwrap_or_default()).collect()
     }
@@ -125,7 +125,7 @@ impl<'a> Values<'a> {
         self.request.mcp.iter().filter_map(of_server).flatten().collect()
     }
 
-    /// The documents that a `{file.NAME}` refers to, to be written.
+    /// The documents that `{file.NAME}` refers to, to be written.
     pub(crate) fn files(&self) -> impl Iterator<Item = (String, String)> {
         let templates = self.adapter.templates();
         let used = move |name: &str| templates.iter().any(|template| uses(template, &format!("file.{name}")));

@@ -1,4 +1,4 @@
-//! How long to wait before the next try: longer each time, never the same for two clients.
+//! Waits before retries: growing, and different for each client.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Backoff {
     pub fn next_wait(&mut self) -> Duration {
         let ceiling = self.ceiling();
         self.tries = self.tries.saturating_add(1);
-        // Half of it is random, so that clients which lost the same hub do not come back together.
+        // Half of it is random, so that clients that lost the same hub do not return together.
         ceiling.mul_f64(rand::rng().random_range(0.5..=1.0)).min(self.cap)
     }
 

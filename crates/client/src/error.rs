@@ -1,24 +1,24 @@
-//! Why a call did not succeed, by who must act.
+//! Why a call failed, by who must act.
 
 use std::error::Error;
 
 use protocol::Problem;
 
-/// Why the hub's answer is not there.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The hub refused, and says why.
+    /// The hub refused the call and says why.
     #[error("{}", .0.detail)]
     Problem(Problem),
     /// Nothing answers at the hub's address.
     #[error("no hub answers at {url}")]
     Unreachable {
-        /// Where we looked.
+        /// The address.
         url: String,
-        /// What the network said.
+        /// The network's error.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Something answered that is not a hub of our version, or the address is no URL.
+    /// The answer is not from a hub of our version, or the address is not a URL.
     #[error("{0}")]
     Protocol(String),
 }

@@ -1,4 +1,4 @@
-//! Verbs over HTTP: one request for each, asked again when the connection broke.
+//! Verbs over HTTP: one request each, retried if the connection breaks.
 
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,15 @@ use crate::{Backoff, ClientError, HttpRequest, Terminal, Token, View, Watch, req
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// A longer wait than this is the caller's to decide about.
+/// Longer waits are left to the caller.
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
 const TRIES: u32 = 4;
-/// How long the next token may take when the last one was refused.
+/// How long to wait for a new token after the last one was refused.
 const RENEWAL: Duration = Duration::from_secs(2);
-/// Nothing is asked again when this much time has passed.
+/// No retries after this time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks one hub, as one person.
+/// Calls one hub as one person.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -29,22 +29,22 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the hub at `hub_url` with a token as credential; asks nothing yet.
+    /// A client of the hub at `hub_url` with a token; sends nothing yet.
     pub fn new(hub_url: &str, token: &str) -> Result<Self, ClientError> {
         Self::with(hub_url, Token::Given(token.to_owned()))
     }
 
-    /// The same with a token that may be renewed by somebody else.
+    /// The same with a token that somebody else may renew.
     pub fn with(hub_url: &str, token: Token) -> Result<Self, ClientError> {
         Self::build(hub_url, Some(token))
     }
 
-    /// A client without a credential: the hub tells it only whether it is well and what it offers.
+    /// A client without a token, for public requests.
     pub fn anonymous(hub_url: &str) -> Result<Self, ClientError> {
         Self::build(hub_url, None)
     }
 
-    /// The same for an agent that has the person's own token: what it writes counts as an agent's.
+    /// The same for an agent that has the person's own token: the hub records its writes as an agent's.
     pub fn for_agent(self) -> Self {
         Self { by_agent: true, ..self }
     }
@@ -54,7 +54,7 @@ impl Client {
         self.url.as_str()
     }
 
-    /// The credential, if it is always the same.
+    /// The token, if it is fixed.
     pub fn token(&self) -> Option<&str> {
         match &self.token {
             Some(Token::Given(secret)) => Some(secret),
@@ -62,7 +62,7 @@ impl Client {
         }
     }
 
-    /// Asks `call` and returns its answer; a change gets a key of its own, so that asking again does not act twice.
+    /// Sends `call` and returns its answer; a change gets its own key, so that a retry does not act twice.
     pub async fn call(&self, call: Call) -> Result<Answer, ClientError> {
         let key = call.changes().then(fresh_key);
         self.call_with_key(call, key.as_deref()).await
@@ -77,16 +77,16 @@ impl Client {
         })
     }
 
-    /// Asks `call` and returns the view that its answer carries.
+    /// Sends `call` and returns the view in its answer.
     pub async fn ask<T: View>(&self, call: Call) -> Result<T, ClientError> {
         let verb = call.verb();
         let answer = self.call(call).await?;
-        T::from_answer(answer).ok_or_else(|| ClientError::Protocol(format!("{verb} has no answer of this kind")))
+        T::from_answer(answer).ok_or_else(|| ClientError::Protocol(format!("unexpected answer to {verb}")))
     }
 
-    /// Whether the hub is well; asked once, so that the answer is about now.
+    /// The hub's health; not retried, so that the answer is current.
     pub async fn health(&self) -> Result<Health, ClientError> {
-        // A hub that is not well says so with a status that is an error elsewhere.
+        // An unhealthy hub answers with an error status.
         let url = format!("{}/api/health", self.url.as_str());
         let lost = |error: reqwest::Error| ClientError::unreachable(self.url.as_str(), error.without_url());
         let body = self.http.get(url).send().await.map_err(lost)?.bytes().await.map_err(lost)?;
@@ -101,12 +101,12 @@ impl Client {
             .map_err(|error| ClientError::Protocol(format!("the hub's document could not be read: {error}")))
     }
 
-    /// Watches everything that this client may see; connects with the first `next`.
+    /// Watches everything that this client may see; connects on the first `next`.
     pub fn watch(&self) -> Watch {
         Watch::start(self.url.clone(), self.token.clone())
     }
 
-    /// Shows a session's terminal; connects at once and again whenever the connection is lost.
+    /// Watches a session's terminal; connects at once, and reconnects.
     pub fn terminal(&self, session: SessionId) -> Terminal {
         Terminal::start(self.url.clone(), self.token.clone(), session)
     }
@@ -146,7 +146,7 @@ impl Client {
             if tries >= TRIES || wait > LONGEST_WAIT || started.elapsed() + wait > PATIENCE {
                 return Err(error);
             }
-            tracing::debug!(path = request.path, ?wait, %error, "asking again");
+            tracing::debug!(path = request.path, ?wait, %error, "retrying");
             tokio::time::sleep(wait).await;
             tries += 1;
         }
@@ -169,7 +169,7 @@ impl Client {
             builder = builder.json(body);
         }
         let lost = |error: reqwest::Error| {
-            // What cannot be sent at all will not be sent the next time either.
+            // A request that cannot be sent now cannot be sent later either.
             let again = if error.is_builder() { Again::Never } else { Again::Soon };
             Failed { error: ClientError::unreachable(self.url.as_str(), error.without_url()), again }
         };
@@ -200,7 +200,7 @@ impl Client {
         Failed { error: ClientError::Problem(problem), again }
     }
 
-    /// When to ask again with a credential that is not accepted.
+    /// When to retry with a refused token.
     fn unless_renewed(&self) -> Again {
         let renewed = self.token.as_ref().is_some_and(Token::is_renewed);
         if renewed { Again::After(RENEWAL) } else { Again::Never }

@@ -1,6 +1,6 @@
 //! The typed client of the hub: verbs over HTTP, the live stream over WebSocket.
 //!
-//! It knows how to ask and how to ask again; it holds no state that matters and prints nothing.
+//! It sends requests and retries them; it has no state that matters and prints nothing.
 
 mod backoff;
 mod error;

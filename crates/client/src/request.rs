@@ -1,10 +1,10 @@
-//! How a verb is asked over HTTP, and how its answer is read: as the protocol declares it.
+//! A verb as an HTTP request, and its answer, as the protocol declares them.
 
 use http::Method;
 use protocol::{Answer, Call, Spec};
 use serde_json::Value;
 
-/// A verb as an HTTP request, with the way to read its response.
+/// A verb as an HTTP request, and how to read its response.
 pub struct HttpRequest {
     /// The method.
     pub method: Method,
@@ -17,7 +17,7 @@ pub struct HttpRequest {
     verb: Option<&'static Spec>,
 }
 
-/// How `call` is asked over HTTP.
+/// The HTTP request for `call`.
 pub fn request(call: &Call) -> HttpRequest {
     let (spec, parts) = (call.spec(), call.parts());
     HttpRequest {
@@ -35,7 +35,7 @@ impl HttpRequest {
         self.verb.map_or(Ok(Answer::Done), |verb| verb.decode(body))
     }
 
-    /// A request that is no verb; its body is read elsewhere.
+    /// A request that is not a verb; its body is read elsewhere.
     pub(crate) fn plain(method: Method, path: impl Into<String>) -> Self {
         Self { method, path: path.into(), query: Vec::new(), body: None, verb: None }
     }

@@ -1,12 +1,12 @@
-//! Which changes were seen already, and from where to resume.
+//! Which changes were already seen, and where to resume.
 
 use domain::Seq;
 use protocol::{Change, Delta};
 
 /// The newest change that was seen.
 ///
-/// One committed change can reach a client as several deltas with the same position (a project that becomes visible
-/// brings its activities), so a position counts as complete only when something after it was seen.
+/// One committed change can arrive as several deltas with the same position (a project that becomes visible brings its
+/// activities), so a position is complete only after something later was seen.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     newest: Option<Seq>,
@@ -19,7 +19,7 @@ impl Seen {
         Self { newest: Some(seq), open: Vec::new() }
     }
 
-    /// Whether `delta` is new; from now on it is not.
+    /// Whether `delta` is new; marks it as seen.
     pub(crate) fn accept(&mut self, delta: &Delta) -> bool {
         let subject = subject(&delta.change);
         match self.newest {
@@ -45,7 +45,7 @@ impl Seen {
         }
     }
 
-    /// The newest position that was seen.
+    /// The newest position.
     pub(crate) fn newest(&self) -> Option<Seq> {
         self.newest
     }
@@ -69,7 +69,7 @@ fn subject(change: &Change) -> String {
         Change::RunnerGone { runner } => format!("gone {runner}"),
         Change::Workspace { workspace } => workspace.id.to_string(),
         Change::Session { session } => session.id.to_string(),
-        // Several at once have no one name.
+        // Several workers in one change have no single name.
         Change::Tasks { tasks } => together(tasks.iter().map(|task| task.id)),
         Change::Workers { workers } => together(workers.iter().map(|worker| worker.id)),
         Change::WorkerGone { worker } => format!("gone {worker}"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_of_one_change_are_told_apart_by_who_they_are() {
+    fn changes_of_different_workers_are_distinguished() {
         let workers = |names: &[&str]| {
             let worker = |name: &&str| Worker {
                 id: format!("wrk_{name:0>32}").parse().unwrap(),
@@ -163,7 +163,7 @@ mod tests {
         };
         let mut seen = Seen::up_to(Seq(2));
         assert!(seen.accept(&workers(&["1", "2"])));
-        assert!(seen.accept(&workers(&["1", "3"])), "the first is not who all of them are");
+        assert!(seen.accept(&workers(&["1", "3"])), "the same first worker does not make them equal");
         assert!(!seen.accept(&workers(&["1", "2"])), "the same twice");
     }
 

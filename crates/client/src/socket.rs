@@ -1,4 +1,4 @@
-//! One connection to the hub's socket: frames in, frames out, nothing remembered.
+//! One connection to the hub's socket; stateless.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::url::HubUrl;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The hub pings every 40 seconds: one that says nothing for longer is gone, even if the network did not say so.
+/// The hub pings every 40 seconds: after a longer silence it is gone, even if the network reports nothing.
 const SILENCE: Duration = Duration::from_secs(100);
 
 /// A frame of either kind.
@@ -32,7 +32,7 @@ pub enum Frame {
     Terminal(TerminalFrame),
 }
 
-/// A connected socket; `hello` comes first.
+/// A connected socket; `hello` must be sent first.
 #[derive(Debug)]
 pub struct Socket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -41,30 +41,30 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Connects to the hub at `hub_url` with `token` as credential.
+    /// Connects to the hub at `hub_url` with `token`.
     pub async fn connect(hub_url: &str, token: &str) -> Result<Self, ClientError> {
         Self::open(&HubUrl::parse(hub_url)?, Some(token)).await
     }
 
     pub(crate) async fn open(url: &HubUrl, token: Option<&str>) -> Result<Self, ClientError> {
-        // The default buffers of 128 KiB are what a thousand idle sockets would be made of.
+        // A thousand idle sockets with the default buffers of 128 KiB would take too much memory.
         Self::open_with(url, token, 8 * 1024).await
     }
 
-    /// Like [`Socket::open`], with another size of what is read at once.
+    /// Like [`Socket::open`], with another read buffer size.
     pub(crate) async fn open_with(url: &HubUrl, token: Option<&str>, read_buffer: usize) -> Result<Self, ClientError> {
         let config = WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0);
         let stream = open(url, "/api/ws", token, config).await?;
         Ok(Self { stream, url: url.as_str().to_owned(), silence: SILENCE })
     }
 
-    /// Counts the hub as gone after this long without any frame or ping.
+    /// Counts the hub as gone after this long without a frame or ping.
     pub fn silence_limit(mut self, limit: Duration) -> Self {
         self.silence = limit;
         self
     }
 
-    /// Sends the first frame: everything, or only what came after `since` in the database `hub`.
+    /// Sends the first frame: asks for the full state, or for changes after `since` in the database `hub`.
     pub async fn hello(&mut self, hub: Option<HubId>, since: Option<Seq>, client: &str) -> Result<(), ClientError> {
         self.send(&ToHub::Hello { protocol: PROTOCOL, hub, since, client: Some(client.to_owned()) }).await
     }
@@ -76,7 +76,7 @@ impl Socket {
         self.send_raw(Message::text(text)).await
     }
 
-    /// Sends text as it is, for tests of what a hub does with frames that no client sends.
+    /// Sends text as it is, to test invalid frames.
     pub async fn send_text(&mut self, text: impl Into<String>) -> Result<(), ClientError> {
         self.send_raw(Message::text(text.into())).await
     }
@@ -86,7 +86,7 @@ impl Socket {
         self.send_raw(Message::binary(frame.encode())).await
     }
 
-    /// The next frame that is not a terminal's, or `None` when the hub said goodbye.
+    /// The next frame that is not a terminal's; `None` if the hub closed the connection.
     pub async fn next(&mut self) -> Result<Option<FromHub>, ClientError> {
         loop {
             match self.next_frame().await? {
@@ -97,12 +97,12 @@ impl Socket {
         }
     }
 
-    /// The next frame of either kind, or `None` when the hub said goodbye.
+    /// The next frame; `None` if the hub closed the connection.
     pub async fn next_frame(&mut self) -> Result<Option<Frame>, ClientError> {
         loop {
             let message = match timeout(self.silence, self.stream.next()).await {
                 Err(_) => {
-                    let silent = format!("nothing came for {} seconds", self.silence.as_secs());
+                    let silent = format!("no data for {} seconds", self.silence.as_secs());
                     return Err(ClientError::unreachable(&self.url, silent));
                 }
                 Ok(None) => return Ok(None),
@@ -116,30 +116,30 @@ impl Socket {
                     return Ok(Some(Frame::Terminal(frame)));
                 }
                 Message::Close(frame) => return goodbye(frame).map(|()| None),
-                // Pings are answered by the library; that they came is what counts.
+                // The library answers pings; receiving one is enough.
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
             }
         }
     }
 
-    /// Says goodbye.
+    /// Closes the connection.
     pub async fn close(mut self) {
-        // The hub notices either way.
+        // The hub notices in any case.
         let _ = timeout(WRITE_TIMEOUT, self.stream.close(None)).await;
     }
 
     async fn send_raw(&mut self, message: Message) -> Result<(), ClientError> {
         match timeout(WRITE_TIMEOUT, self.stream.send(message)).await {
             Ok(sent) => sent.map_err(|error| ClientError::unreachable(&self.url, error)),
-            Err(_) => Err(ClientError::unreachable(&self.url, "it does not read")),
+            Err(_) => Err(ClientError::unreachable(&self.url, "the hub does not read")),
         }
     }
 }
 
-/// A WebSocket before anything was said on it.
+/// A WebSocket before the first frame.
 pub type RawSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// Opens one of the hub's sockets for who speaks another language on it than [`Socket`] does.
+/// Opens one of the hub's sockets for a protocol other than [`Socket`]'s.
 pub async fn dial(hub_url: &str, path: &str, token: &str, config: WebSocketConfig) -> Result<RawSocket, ClientError> {
     open(&HubUrl::parse(hub_url)?, path, Some(token), config).await
 }
@@ -151,7 +151,7 @@ async fn open(
     config: WebSocketConfig,
 ) -> Result<RawSocket, ClientError> {
     let connected = timeout(CONNECT_TIMEOUT, handshake(url, path, token, config)).await;
-    connected.map_err(|_| ClientError::unreachable(url.as_str(), "it did not answer in time"))?
+    connected.map_err(|_| ClientError::unreachable(url.as_str(), "no answer in time"))?
 }
 
 async fn handshake(
@@ -167,7 +167,7 @@ async fn handshake(
         .map_err(|error| ClientError::Protocol(format!("could not prepare the socket: {error}")))?;
     if let Some(token) = token {
         let value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
-            let detail = "the token has characters that no token has: copy it again";
+            let detail = "the token contains invalid characters: copy it again";
             ClientError::Problem(Problem::new(ProblemKind::Unauthenticated, detail))
         })?;
         request.headers_mut().insert(AUTHORIZATION, value);
@@ -207,6 +207,6 @@ fn goodbye(frame: Option<CloseFrame>) -> Result<(), ClientError> {
 }
 
 fn ended() -> ClientError {
-    let detail = "the hub does not accept this token: it was revoked, it expired, or it belongs to another hub";
+    let detail = "the hub refused this token: it was revoked, has expired, or belongs to another hub";
     ClientError::Problem(Problem::new(ProblemKind::Unauthenticated, detail))
 }

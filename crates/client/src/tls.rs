@@ -1,9 +1,9 @@
-//! Which cryptography TLS uses.
+//! The cryptography provider for TLS.
 
-/// Chooses ring for the whole process, unless the program has chosen already.
+/// Selects ring for the whole process, unless the program selected another.
 pub(crate) fn choose_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Losing a race against another thread is fine: a provider is there.
+        // Another thread may have installed a provider first.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }

@@ -1,4 +1,4 @@
-//! The credential of a client: as it was given, or read from a file where somebody else renews it.
+//! A client's token: fixed, or read from a file that somebody else renews.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,31 +7,31 @@ use protocol::{Problem, ProblemKind};
 
 use crate::ClientError;
 
-/// What a client shows to say who it is.
+/// A client's token.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Token {
-    /// Always this one.
+    /// A fixed token.
     Given(String),
-    /// What this file says at the time: an agent's token is short-lived, and its runner writes the next one there.
+    /// The current content of this file: an agent's token is short-lived, and its runner writes the next one there.
     File(PathBuf),
 }
 
 impl Token {
-    /// The secret as it is now.
+    /// The current token.
     pub(crate) fn now(&self) -> Result<String, ClientError> {
         match self {
             Self::Given(secret) => Ok(secret.clone()),
             Self::File(path) => match std::fs::read_to_string(path) {
                 Ok(text) => Ok(text.trim().to_owned()),
                 Err(error) => {
-                    let detail = format!("the token in {} cannot be read: {error}", path.display());
+                    let detail = format!("could not read the token in {}: {error}", path.display());
                     Err(ClientError::Problem(Problem::new(ProblemKind::Unauthenticated, detail)))
                 }
             },
         }
     }
 
-    /// Whether a token that was refused may be followed by one that is not.
+    /// Whether a valid token may follow a refused one.
     pub(crate) fn is_renewed(&self) -> bool {
         matches!(self, Self::File(_))
     }

@@ -2,7 +2,7 @@
 
 use crate::ClientError;
 
-/// A hub's address without path, as `http://127.0.0.1:4720`.
+/// A hub's address without a path, such as `http://127.0.0.1:4720`.
 #[derive(Debug, Clone)]
 pub(crate) struct HubUrl {
     text: String,
@@ -10,7 +10,7 @@ pub(crate) struct HubUrl {
     port: u16,
 }
 
-/// Refuses what is no hub's address, with the reason.
+/// Refuses an invalid address, with the reason.
 pub fn check_address(text: &str) -> Result<(), ClientError> {
     HubUrl::parse(text).map(|_| ())
 }
@@ -32,10 +32,10 @@ impl HubUrl {
             return Err(refuse("it must not contain a user name or password"));
         }
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
-            return Err(refuse("it names no host"));
+            return Err(refuse("it has no host"));
         };
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("give only scheme, host and port, as http://127.0.0.1:4720"));
+            return Err(refuse("give only scheme, host and port, such as http://127.0.0.1:4720"));
         }
         let host = host.trim_matches(['[', ']']).to_owned();
         Ok(Self { text: url.origin().ascii_serialization(), host, port })
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_the_reason() {
+    fn invalid_addresses_are_refused_with_a_reason() {
         for bad in
             ["", "127.0.0.1:4720", "ftp://h", "http://", "http://h/path", "http://u:p@h", "http://h?x", "http://h#x"]
         {

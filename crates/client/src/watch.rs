@@ -1,4 +1,4 @@
-//! A subscription that outlives its connections: reconnects, resumes where it was, and yields each change once.
+//! A subscription that survives reconnects: resumes, and yields each change once.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use crate::seen::Seen;
 use crate::url::HubUrl;
 use crate::{Backoff, ClientError, Socket, Token};
 
-/// What a watcher learns.
+/// Events of a watch.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, on the stack of who reads it")]
 pub enum Event {
-    /// A frame of the hub; deltas that were yielded before are left out, and kinds that this version does not know.
+    /// A frame of the hub, without deltas that were already yielded or that this version does not know.
     Frame(FromHub),
-    /// The connection is gone; the next call waits and connects again.
+    /// The connection is lost; the next call waits and reconnects.
     Lost {
-        /// What happened.
+        /// The reason.
         why: String,
         /// How long until the next try.
         retry_in: Duration,
@@ -40,7 +40,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the hub at `hub_url` with `token`, from its full state on; connects with the first [`Watch::next`].
+    /// Watches the hub at `hub_url` with `token`, starting with its full state; connects on the first [`Watch::next`].
     pub fn new(hub_url: &str, token: &str) -> Result<Self, ClientError> {
         Ok(Self::start(HubUrl::parse(hub_url)?, Some(Token::Given(token.to_owned()))))
     }
@@ -59,20 +59,20 @@ impl Watch {
         }
     }
 
-    /// Starts after change `since` of the database `hub` instead of with its full state.
+    /// Starts after change `since` of the database `hub` instead of with the full state.
     pub fn resume(mut self, hub: HubId, since: Seq) -> Self {
         self.hub = Some(hub);
         self.seen = Seen::up_to(since);
         self
     }
 
-    /// What the hub's log calls this client.
+    /// Sets this client's name in the hub's log.
     pub fn named(mut self, client: &str) -> Self {
         client.clone_into(&mut self.client);
         self
     }
 
-    /// Counts the hub as gone after this long without any frame or ping; 60 seconds unless told.
+    /// Counts the hub as gone after this long without a frame or ping; 60 seconds by default.
     pub fn silence_limit(mut self, limit: Duration) -> Self {
         self.silence = Some(limit);
         self
@@ -83,7 +83,7 @@ impl Watch {
         self.seen.newest()
     }
 
-    /// The next frame, or the news that the connection was lost. An error is final: no later try would succeed.
+    /// The next frame, or that the connection was lost. An error is final.
     pub async fn next(&mut self) -> Result<Event, ClientError> {
         loop {
             match self.step().await {
@@ -130,7 +130,7 @@ impl Watch {
         Ok(socket)
     }
 
-    /// Notes where we are; `None`: the frame was seen before, or tells what this version does not know.
+    /// Updates the position; `None`: the frame is old, or contains nothing that this version knows.
     fn take(&mut self, mut frame: FromHub) -> Result<Option<FromHub>, ClientError> {
         match &mut frame {
             FromHub::Welcome { hub, resumed, .. } => {
@@ -147,10 +147,10 @@ impl Watch {
             }
             FromHub::Live { seq } => {
                 self.seen.complete(*seq);
-                // Only now: a hub that accepts and then fails must not be asked without pause.
+                // Only now: a hub that accepts and then fails must not be retried without a pause.
                 self.backoff.reset();
             }
-            // Its position is taken in any case: what is not known is not asked for again.
+            // The position counts in any case, so that unknown changes are not requested again.
             FromHub::Delta(delta) if !self.seen.accept(delta) || delta.change == Change::Unknown => return Ok(None),
             FromHub::Error { id: None, problem } => return Err(ClientError::Problem(problem.clone())),
             _ => {}

@@ -2,7 +2,7 @@
 
 use crate::{ProjectId, RunnerId, SessionId, UserId, Visibility};
 
-/// Who asks, as proven by a credential.
+/// The caller, as proven by a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
     /// A person, by login or token.
@@ -17,16 +17,16 @@ pub enum Actor {
         /// The only project that the link shows.
         project: ProjectId,
     },
-    /// A session's agent: its owner's hand in one project, and no more.
+    /// A session's agent: acts for its owner in one project only.
     Agent {
         /// Whose session it is.
         user: UserId,
-        /// The only project that it may look into and write in.
+        /// The only project that it may see and write in.
         project: ProjectId,
         /// The session.
         session: SessionId,
     },
-    /// A runner: its token opens its own link, where the hub asks and it answers, and no verb.
+    /// A runner: its token opens only its own link, and no verb.
     Runner {
         /// Whose machine it is.
         user: UserId,
@@ -36,7 +36,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The person who acts, by their own hand or through an agent; nobody for an observer and for a runner.
+    /// The acting person, directly or through an agent; `None` for an observer and a runner.
     pub fn acts_for(&self) -> Option<UserId> {
         match self {
             Self::User { id, .. } | Self::Agent { user: id, .. } => Some(*id),
@@ -45,7 +45,7 @@ impl Actor {
     }
 }
 
-/// What access to a project depends on, and nothing else.
+/// The facts that access to a project depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProjectFacts {
     /// The project.
@@ -54,11 +54,11 @@ pub struct ProjectFacts {
     pub owner: UserId,
     /// What others may do in it.
     pub visibility: Visibility,
-    /// Whether others may look into its sessions, terminals and recordings.
+    /// Whether others may see its sessions, terminals and recordings.
     pub share_execution: bool,
 }
 
-/// What somebody wants to do.
+/// An action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// See intent, plan, status, blockers, chat and history.
@@ -69,7 +69,7 @@ pub enum Action {
     Write,
     /// Decide about work as a person: answer what agents ask, cancel and retry tasks, start an activity.
     Decide,
-    /// Remember how far one has read.
+    /// Store how far one has read.
     MarkRead,
     /// Type into a session, stop it, or change its workspace.
     Drive,
@@ -77,7 +77,7 @@ pub enum Action {
     Govern,
     /// Use the hub as a person: see people, create projects, keep tokens, invite.
     TakePart,
-    /// Change or take away what belongs to one user alone.
+    /// Change or remove what belongs to one user alone.
     ManageOwn,
     /// Disable or enable another user.
     ManageUsers,
@@ -99,12 +99,12 @@ impl Action {
     ];
 }
 
-/// What it is to be done to.
+/// The target of an action.
 #[derive(Debug, Clone, Copy)]
 pub enum Resource<'a> {
     /// The hub itself.
     Hub,
-    /// A project and all that is in it.
+    /// A project and everything in it.
     Project(&'a ProjectFacts),
     /// A session, its workspace, terminal or recording.
     Execution {
@@ -120,11 +120,11 @@ pub enum Resource<'a> {
 /// The answer of [`can`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go ahead.
+    /// Allowed.
     Allowed,
-    /// The asker sees the thing but may not do this to it.
+    /// The caller sees the thing but may not do this to it.
     Forbidden,
-    /// The asker must not be able to tell that the thing exists.
+    /// The caller must not learn that the thing exists.
     NotFound,
 }
 
@@ -146,9 +146,9 @@ pub fn can(actor: &Actor, action: Action, resource: Resource<'_>) -> Verdict {
 }
 
 fn on_execution(actor: &Actor, action: Action, project: &ProjectFacts, owner: UserId) -> Verdict {
-    // It runs on its owner's machine: they keep hold of it, whatever becomes of the project.
+    // It runs on its owner's machine: they keep control, whatever happens to the project.
     let own = matches!(actor, Actor::User { id, .. } if *id == owner);
-    // An agent must read why its own work was refused, also where others may not look.
+    // An agent must learn why its own work was refused, even where others may not see it.
     let helps = matches!(actor, Actor::Agent { user, .. } if *user == owner)
         && on_project(actor, Action::See, project).is_allowed();
     let sees = own || helps || on_project(actor, Action::SeeExecution, project).is_allowed();
@@ -183,7 +183,7 @@ fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
     let sees = match actor {
         Actor::User { .. } => owner || facts.visibility != Visibility::Private,
         Actor::Agent { project, .. } => *project == facts.id && (owner || facts.visibility != Visibility::Private),
-        // The owner made the link: it shows the project whatever its visibility to peers.
+        // The owner created the link: it shows the project whatever its visibility.
         Actor::Observer { project } => *project == facts.id,
         Actor::Runner { .. } => false,
     };
@@ -208,7 +208,7 @@ fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
 mod tests {
     use super::*;
 
-    /// The written table: who (rows) may do what (columns), in each visibility.
+    /// The access table: actors (rows), actions (columns), in each visibility.
     /// `+` allowed, `-` forbidden, `.` not found; `x` follows share_execution.
     const TABLE: &str = "
         actor     visibility  see exec write decide read govern
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn only_its_owner_drives_a_session_and_who_may_not_look_cannot_tell_that_it_exists() {
+    fn only_its_owner_drives_a_session_and_others_cannot_learn_that_it_exists() {
         let (owner, id) = (UserId::generate(), ProjectId::generate());
         let (host, peer) = (UserId::generate(), UserId::generate());
         let user = |id| Actor::User { id, hub_owner: true };

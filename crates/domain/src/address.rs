@@ -1,7 +1,7 @@
-//! Addresses of repositories: whether one has something in it that lets somebody in.
+//! Addresses of repositories: whether they contain a credential.
 
-/// Whether a repository's location has a password or token in it. The user of an ssh address (`git@host:path`) is none;
-/// what stands before the host of an https address is a token as often as a name, and git needs neither there.
+/// Whether a repository's location contains a password or token. The user of an ssh address (`git@host:path`) does not
+/// count; the part before the host of an https address is a token as often as a name, and git needs neither.
 pub fn has_credentials(location: &str) -> bool {
     let location = location.trim();
     if location.starts_with(['/', '~', '.']) {
@@ -17,7 +17,7 @@ pub fn has_credentials(location: &str) -> bool {
             let ssh = scheme.is_empty() || scheme.to_ascii_lowercase().contains("ssh");
             !ssh || user.contains([':', '%'])
         }
-        // `https:/user:password@host` is no address, and is read as one here and there.
+        // `https:/user:password@host` is not an address, but some programs accept it.
         None => scheme.is_empty() && authority.ends_with(':') && path.contains('@'),
     }
 }

@@ -1,33 +1,33 @@
-//! Names of branches: what is accepted, which cannot be beside each other, and what a workspace's own is called.
+//! Branch names: which are accepted, which conflict, and the names of workspaces' own branches.
 
 use crate::WorkspaceId;
 
-/// How long a name may be: hosts keep branches as files.
+/// Maximum length: hosts store branches as files.
 const LONGEST: usize = 200;
 
-/// Why a text is no branch name of ours.
+/// Why a branch name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BranchError {
-    /// Characters that git, a shell or a command line could take for something else.
+    /// Characters with a meaning for git, a shell or a command line.
     #[error(
-        "a branch has letters, digits and `._/-` only, does not start with `-`, `.` or `/`, and has no `..` or `//`"
+        "a branch name may contain only letters, digits and `._/-`, must not start with `-`, `.` or `/`, and must not contain `..` or `//`"
     )]
     Characters,
-    /// git's own way to write a ref, which would become a part of the name.
-    #[error("a branch is named without `refs/heads/` before it: git would make a branch of that whole name")]
+    /// git's own prefix of refs, which would become part of the name.
+    #[error("write a branch name without `refs/heads/`: git would make it part of the name")]
     Refs,
     /// git writes such files while it works on a branch.
-    #[error("no part of a branch ends with `.lock`: git keeps that for itself")]
+    #[error("no part of a branch name may end with `.lock`: git reserves it")]
     Lock,
-    /// What is checked out, whatever that is.
-    #[error("`HEAD` is no branch: git calls so what is checked out")]
+    /// The name of whatever is checked out.
+    #[error("`HEAD` is not a branch name: git uses it for what is checked out")]
     Head,
-    /// It does not fit into a file's name.
-    #[error("a branch has at most {LONGEST} characters")]
+    /// It does not fit into a file name.
+    #[error("a branch name has at most {LONGEST} characters")]
     TooLong,
 }
 
-/// Refuses whatever git, a shell or a command line could take for something else.
+/// Refuses names with a meaning for git, a shell or a command line.
 pub fn check(name: &str) -> Result<(), BranchError> {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/-".contains(&b));
     let part = |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.');
@@ -47,13 +47,13 @@ pub fn check(name: &str) -> Result<(), BranchError> {
     }
 }
 
-/// Whether two names cannot be branches of one repository at once: they are the same, or one is a folder of the other.
+/// Whether two branches conflict: they are equal, or one is a folder of the other.
 pub fn clash(one: &str, other: &str) -> bool {
     let beneath = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('/'));
     one == other || beneath(one, other) || beneath(other, one)
 }
 
-/// A readable branch for a line of work, different for each workspace.
+/// A readable branch name for an activity, unique for each workspace.
 pub fn of_workspace(title: &str, workspace: WorkspaceId) -> String {
     let mut slug = String::new();
     for c in title.chars().flat_map(char::to_lowercase) {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_says_why() {
+    fn a_refusal_says_why() {
         let why = |name: &str| check(name).unwrap_err();
         assert_eq!(why("refs/heads/x"), BranchError::Refs);
         assert_eq!((why("x.lock"), why("a/B.LOCK/c")), (BranchError::Lock, BranchError::Lock));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_beneath_another_cannot_be_beside_it() {
+    fn a_name_beneath_another_conflicts_with_it() {
         assert!(clash("dup", "dup") && clash("dup/sub", "dup") && clash("dup", "dup/sub/x"));
         assert!(!clash("dup", "dup2") && !clash("dup-2/sub", "dup") && !clash("a/b", "a/c"));
     }

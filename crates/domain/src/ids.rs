@@ -74,13 +74,13 @@ macro_rules! ids {
 ids! {
     /// A person.
     UserId = "usr", "^usr_[0-9a-f]{32}$";
-    /// One machine's execution plane.
+    /// A program that runs sessions on one machine.
     RunnerId = "run", "^run_[0-9a-f]{32}$";
-    /// What people align on.
+    /// A project.
     ProjectId = "prj", "^prj_[0-9a-f]{32}$";
-    /// One line of work in a project.
+    /// An activity.
     ActivityId = "act", "^act_[0-9a-f]{32}$";
-    /// A git worktree on a runner.
+    /// A git clone on a runner, on its own branch.
     WorkspaceId = "wsp", "^wsp_[0-9a-f]{32}$";
     /// One agent process in a terminal.
     SessionId = "ses", "^ses_[0-9a-f]{32}$";
@@ -88,34 +88,34 @@ ids! {
     TaskId = "tsk", "^tsk_[0-9a-f]{32}$";
     /// A slot on a runner that takes tasks.
     WorkerId = "wrk", "^wrk_[0-9a-f]{32}$";
-    /// What a worker handed back.
+    /// A worker's report.
     ReportId = "rep", "^rep_[0-9a-f]{32}$";
-    /// A request for a person.
+    /// A question to a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
     /// A request to allow something to run on a runner.
     ApprovalId = "apr", "^apr_[0-9a-f]{32}$";
-    /// A standing permission that a runner's owner gave.
+    /// A lasting approval.
     GrantId = "gnt", "^gnt_[0-9a-f]{32}$";
-    /// A runner's own memory, so that a hub notices when it was lost.
+    /// A runner's journal, so that a hub notices when it was lost.
     JournalId = "jnl", "^jnl_[0-9a-f]{32}$";
-    /// A line in a project's chat.
+    /// A chat message.
     MessageId = "msg", "^msg_[0-9a-f]{32}$";
     /// A credential for CLI, runner or agent.
     TokenId = "tok", "^tok_[0-9a-f]{32}$";
-    /// A link that lets one new person in.
+    /// An invitation.
     InviteId = "inv", "^inv_[0-9a-f]{32}$";
-    /// A link to a read-only page without an account.
+    /// An observer link.
     ObserverId = "obs", "^obs_[0-9a-f]{32}$";
     /// A browser that is logged in.
     LoginId = "lgn", "^lgn_[0-9a-f]{32}$";
-    /// A hub's database, so that a client notices when it talks to another one.
+    /// A hub's database, so that a client notices when it is another one.
     HubId = "hub", "^hub_[0-9a-f]{32}$";
 }
 
 fn parse(prefix: &'static str, text: &str) -> Result<Uuid, IdError> {
     let refuse = || IdError { prefix, text: text.chars().take(48).collect() };
     let hex = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_')).ok_or_else(refuse)?;
-    // One spelling only: two texts for one id would be two keys in a client's map.
+    // Only one spelling: two texts for one id would be two keys in a client's map.
     let canonical = hex.len() == 32 && hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     if !canonical {
         return Err(refuse());

@@ -1,22 +1,22 @@
-//! What people read of bytes: their letters, without colours, moves and ends of lines. A secret is looked for in these.
+//! The visible letters of bytes, without colours, moves and line breaks, for finding secrets.
 
 use memchr::{memchr3, memchr3_iter};
 
-/// More than this between two letters, and they do not belong together.
+/// Letters with a larger gap do not belong together.
 const GAP: usize = 64;
-/// Stands where letters do not belong together; no secret has it.
+/// Separates letters that do not belong together; no secret contains it.
 const APART: u8 = 0;
 
 const ESCAPE: u8 = 0x1b;
-/// How programs write an escape in text, JSON before all, after a backslash.
+/// How programs write an escape in text, especially JSON, after a backslash.
 const ESCAPES: [&[u8]; 4] = [b"u001b", b"u001B", b"x1b", b"033"];
 
-/// The letters of some bytes, and where each is.
+/// The letters of some bytes, and their positions.
 #[derive(Debug)]
 pub struct Letters {
     /// The letters, one after the other.
     pub bytes: Vec<u8>,
-    /// Where stretches of letters begin: here, and in the bytes.
+    /// Where runs of letters begin: here, and in the bytes.
     runs: Vec<(usize, usize)>,
     /// How many bytes there are.
     length: usize,
@@ -34,7 +34,7 @@ impl Letters {
         Self::between(raw, |from| next(from).map(|at| (at, at + hidden(&raw[at..]))))
     }
 
-    /// The same, where ends of lines and escapes are also written as JSON writes them, once or several times over.
+    /// The same, also without line breaks and escapes as JSON writes them, once or nested.
     pub fn quoted(raw: &[u8]) -> Self {
         let mut written = memchr3_iter(ESCAPE, b'\\', b'\n', raw).chain(std::iter::once(raw.len())).peekable();
         let returns = |from: usize, to: usize| memchr::memchr(b'\r', &raw[from..to]).map(|found| from + found);
@@ -55,7 +55,7 @@ impl Letters {
         })
     }
 
-    /// All but what `next` says from a place on: where something begins that is no letter, and where it ends.
+    /// All bytes except what `next` finds: where something that is not a letter begins, and where it ends.
     fn between(raw: &[u8], mut next: impl FnMut(usize) -> Option<(usize, usize)>) -> Self {
         let mut letters = Self { bytes: Vec::with_capacity(raw.len()), runs: Vec::new(), length: raw.len() };
         let (mut at, mut gap) = (0, 0);
@@ -78,13 +78,13 @@ impl Letters {
         letters
     }
 
-    /// Where a letter is in the bytes.
+    /// The position of a letter in the bytes.
     pub fn raw(&self, letter: usize) -> usize {
         let run = self.runs.partition_point(|(start, _)| *start <= letter);
         run.checked_sub(1).map_or(self.length, |run| self.runs[run].1 + (letter - self.runs[run].0))
     }
 
-    /// How many letters come before a place in the bytes.
+    /// How many letters come before a position in the bytes.
     pub fn visible(&self, raw: usize) -> usize {
         let run = self.runs.partition_point(|(_, start)| *start < raw);
         let Some(run) = run.checked_sub(1) else { return 0 };
@@ -92,7 +92,7 @@ impl Letters {
         (self.runs[run].0 + (raw - self.runs[run].1)).min(end)
     }
 
-    /// Appends a stretch of the bytes with a `•` for each letter; what is between them stays.
+    /// Appends a part of the bytes with a `•` for each letter; what is between letters stays.
     pub fn hide(&self, raw: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
         let mut at = start;
         while at < end {
@@ -107,8 +107,8 @@ impl Letters {
     }
 }
 
-/// How many bytes at the beginning are no letters: an end of a line, or a sequence that colours or moves, as far as it is
-/// there. Titles and links are text that somebody may read: only the escape that begins them is hidden.
+/// How many bytes at the beginning are not letters: a line break, or a sequence that colours or moves. Titles and links
+/// are readable text: only the escape that begins them is skipped.
 fn hidden(bytes: &[u8]) -> usize {
     match bytes {
         [ESCAPE, rest @ ..] => 1 + sequence(rest),
@@ -116,7 +116,7 @@ fn hidden(bytes: &[u8]) -> usize {
     }
 }
 
-/// The same with backslashes before the name of an escape or of an end of a line; nothing if it is something else.
+/// The same with backslashes before the name of an escape or of a line break; `None` if it is something else.
 fn quoted(bytes: &[u8]) -> usize {
     let backslashes = bytes.iter().take_while(|byte| **byte == b'\\').count();
     if backslashes == 0 {
@@ -133,7 +133,7 @@ fn quoted(bytes: &[u8]) -> usize {
     }
 }
 
-/// How long what belongs to an escape before it is.
+/// The length of an escape's parameters.
 fn sequence(bytes: &[u8]) -> usize {
     let up_to_last = |inner: std::ops::RangeInclusive<u8>| {
         let last = bytes.iter().skip(1).position(|byte| !inner.contains(byte));
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_what_people_read() {
+    fn letters_are_the_visible_text() {
         let check = |raw: &str, shown: &str, quoted: &str| {
             assert_eq!(String::from_utf8_lossy(&Letters::of(raw.as_bytes()).bytes), shown, "{raw:?}");
             assert_eq!(String::from_utf8_lossy(&Letters::quoted(raw.as_bytes()).bytes), quoted, "{raw:?}");

@@ -1,4 +1,4 @@
-//! Names that people tell each other apart by: in one form, without what cannot be seen, and not made to be mistaken.
+//! Names that identify people and things: normalized, visible, and hard to confuse.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
@@ -7,12 +7,12 @@ use unicode_security::{MixedScript, RestrictionLevel, RestrictionLevelDetection}
 use crate::text::{Field, TextError};
 
 impl Field {
-    /// The name in its one form (NFKC, no blanks around it), or why it is refused: what [`Field::check`] refuses,
-    /// characters that cannot be seen, and words that mix scripts, such as a Cyrillic letter among Latin ones.
+    /// The normalized name (NFKC, trimmed), or why it is refused: what [`Field::check`] refuses, invisible characters,
+    /// and words that mix scripts, such as a Cyrillic letter among Latin ones.
     pub fn name(&self, text: &str) -> Result<String, TextError> {
         self.check(text)?;
         let field = self.name;
-        // Emoji are often written with a mark that they are to be shown as such; it says nothing in a name.
+        // Emoji often have a presentation mark, which means nothing in a name.
         let shown = text.chars().filter(|c| !matches!(c, '\u{FE0E}' | '\u{FE0F}'));
         let name: String = shown.nfkc().collect::<String>().trim().to_owned();
         if let Some((position, c)) = name.char_indices().find(|(_, c)| is_invisible(*c)) {
@@ -25,7 +25,7 @@ impl Field {
         Ok(name)
     }
 
-    /// Refuses a free text whose first line could not be a name; the text itself stays as it was written.
+    /// Refuses a free text whose first line is not a valid name; the text itself is not changed.
     pub fn check_title(&self, content: &str) -> Result<(), TextError> {
         self.check(content)?;
         let title = crate::text::title(content);
@@ -33,20 +33,19 @@ impl Field {
     }
 }
 
-/// What a name looks like: two names that people could take for each other have the same.
+/// A skeleton of a name: names that people could confuse have the same one.
 pub fn looks_like(name: &str) -> String {
     let lower = name.nfkc().collect::<String>().trim().to_lowercase();
     skeleton(&lower).collect::<String>().to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word has letters of scripts that are not written together.
+/// Whether a word mixes scripts that are not written together.
 fn mixes(word: &str) -> bool {
-    // Scripts that are seldom used are no reason, as long as there is one: `is_single_script` asks only for that.
+    // Rare scripts are allowed, as long as there is only one.
     !word.is_single_script() && word.detect_restriction_level() > RestrictionLevel::HighlyRestrictive
 }
 
-/// What takes no room, or looks like a blank and is none: Unicode's ignorable characters, and those that are drawn as
-/// nothing.
+/// Invisible characters: Unicode's ignorable ones, and those that are drawn as nothing.
 pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -80,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ordinary_names_of_one_script_are_taken_as_they_are() {
+    fn ordinary_names_of_one_script_are_accepted() {
         for name in [
             "Ada Lovelace",
             "Łukasz Żółć",
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_and_what_mixes_scripts_is_refused_with_the_reason() {
+    fn invisible_characters_and_mixed_scripts_are_refused_with_a_reason() {
         for (name, why) in [
             ("Ada\u{200B}", "U+200B"),
             ("A\u{200D}da", "U+200D"),
@@ -146,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_in_its_one_form_stays_so(name in ".{0,40}") {
+        fn a_normalized_name_does_not_change(name in ".{0,40}") {
             if let Ok(once) = NAME.name(&name) {
                 prop_assert_eq!(NAME.name(&once), Ok(once.clone()));
             }

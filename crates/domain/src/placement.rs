@@ -1,23 +1,23 @@
-//! Where a session goes. Pure: the caller brings the facts.
+//! Chooses a runner for a session. Pure: the caller brings the facts.
 
 use crate::RunnerId;
 
-/// What the choice depends on.
+/// The facts about a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The runner.
     pub runner: RunnerId,
-    /// What its owner calls it.
+    /// Its name.
     pub name: String,
     /// Whether it is connected.
     pub connected: bool,
-    /// Why it cannot record what happens, if it cannot.
+    /// Why it cannot record facts, if it cannot.
     pub trouble: Option<String>,
     /// Its labels.
     pub labels: Vec<String>,
     /// The agents that are installed there.
     pub agents: Vec<String>,
-    /// Agents that are not, each with the command that installs it.
+    /// Missing agents, each with the command that installs it.
     pub installs: Vec<(String, String)>,
     /// How many sessions it runs at once.
     pub capacity: u32,
@@ -28,7 +28,7 @@ pub struct Candidate {
 /// What a session needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs<'a> {
-    /// The only runner that will do, if one was named.
+    /// The only acceptable runner, if one was named.
     pub runner: Option<RunnerId>,
     /// The adapter.
     pub agent: &'a str,
@@ -39,10 +39,12 @@ pub struct Needs<'a> {
 /// The least loaded runner that fits, or why none does.
 pub fn place(needs: Needs<'_>, candidates: &[Candidate]) -> Result<RunnerId, String> {
     if candidates.is_empty() {
-        return Err("you have no runner: `shopfloor runner create NAME` registers one, `shopfloor up` has one".into());
+        return Err(
+            "you have no runner: `shopfloor up` starts one, and `shopfloor runner create NAME` registers one".into()
+        );
     }
     let fitting = candidates.iter().filter(|candidate| why_not(needs, candidate).is_none());
-    // The share of what it can take, then the name, so that the choice does not depend on an order.
+    // By relative load, then by name, so that the choice does not depend on an order.
     let load = |candidate: &Candidate| u64::from(candidate.sessions) * 1_000 / u64::from(candidate.capacity.max(1));
     if let Some(chosen) = fitting.min_by_key(|candidate| (load(candidate), candidate.name.clone(), candidate.runner)) {
         return Ok(chosen.runner);
@@ -51,14 +53,14 @@ pub fn place(needs: Needs<'_>, candidates: &[Candidate]) -> Result<RunnerId, Str
     let reasons: Vec<String> =
         named.filter_map(|candidate| Some(format!("`{}` {}", candidate.name, why_not(needs, candidate)?))).collect();
     match reasons.is_empty() {
-        true => Err("that is none of your runners".into()),
-        false => Err(format!("no runner of yours can take it: {}", reasons.join("; "))),
+        true => Err("this is not one of your runners".into()),
+        false => Err(format!("none of your runners can run it: {}", reasons.join("; "))),
     }
 }
 
 fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
     if needs.runner.is_some_and(|runner| runner != candidate.runner) {
-        return Some("is another one".into());
+        return Some("is another runner".into());
     }
     if !candidate.connected {
         return Some("is not connected".into());
@@ -71,8 +73,12 @@ fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
     }
     if !candidate.agents.iter().any(|agent| agent == needs.agent) {
         let install = candidate.installs.iter().find(|(agent, _)| agent == needs.agent);
-        let install = install.map(|(_, command)| format!(" (install it there with `{command}`)")).unwrap_or_default();
-        return Some(format!("has no `{}` installed{install}", needs.agent));
+        let mut known: Vec<&str> = candidate.agents.iter().map(String::as_str).collect();
+        known.extend(candidate.installs.iter().map(|(agent, _)| agent.as_str()));
+        return Some(match install {
+            Some((agent, command)) => format!("has no `{agent}` installed (install it there with `{command}`)"),
+            None => format!("has no agent `{}`; known: {}", needs.agent, known.join(", ")),
+        });
     }
     (candidate.sessions >= candidate.capacity).then(|| format!("is full, with {} sessions", candidate.sessions))
 }
@@ -112,7 +118,11 @@ mod tests {
         let error = place(Needs { runner: Some(full.runner), ..needs() }, &all).unwrap_err();
         assert!(error.contains("`full` cannot work now: its disk is full"), "{error}");
         let error = place(Needs { agent: "gemini", ..needs() }, &all).unwrap_err();
-        assert!(error.contains("`busy` has no `gemini` installed") && error.contains("`away` is not"), "{error}");
+        assert!(
+            error.contains("`busy` has no agent `gemini`; known: codex, shell, claude")
+                && error.contains("`away` is not"),
+            "{error}"
+        );
         let error = place(Needs { agent: "claude", ..needs() }, &all).unwrap_err();
         assert!(
             error.contains("`idle` has no `claude` installed (install it there with `npm install claude`)"),

@@ -1,9 +1,9 @@
-//! Limits on what people write, and what is read out of it.
+//! Limits on texts, and what is parsed from them.
 
-/// Why a text was refused, in words that name the field and the limit.
+/// Why a text was refused; names the field and the limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// Nothing but white space where something is needed.
+    /// Only white space in a required field.
     #[error("`{field}` is empty: write at least one visible character")]
     Empty {
         /// The field that was refused.
@@ -29,7 +29,7 @@ pub enum TextError {
         /// Where it stands.
         position: usize,
     },
-    /// A character that nobody sees.
+    /// An invisible character.
     #[error("`{field}` has a character that cannot be seen (U+{code:04X}) at byte {position}: remove it")]
     Invisible {
         /// The field that was refused.
@@ -39,7 +39,7 @@ pub enum TextError {
         /// Where it stands.
         position: usize,
     },
-    /// Letters of scripts that are not written together.
+    /// Scripts that are not written together.
     #[error(
         "`{field}` mixes letters of several scripts in `{word}`, which could be taken for another name: use one script"
     )]
@@ -51,7 +51,7 @@ pub enum TextError {
     },
 }
 
-/// What a field takes: its name in error messages, its size, and whether it has lines.
+/// A field's name in error messages, its size, and whether it may have several lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// The field's name as in the protocol.
@@ -76,17 +76,17 @@ pub const NAME: Field = Field { name: "name", limit: 80, lines: false, optional:
 pub const REPOSITORY: Field = Field { name: "repositories.location", limit: 1024, lines: false, optional: false };
 /// A branch name.
 pub const BRANCH: Field = Field { name: "repositories.base_branch", limit: 255, lines: false, optional: false };
-/// What an agent is to do.
+/// A prompt.
 pub const PROMPT: Field = Field { name: "prompt", limit: 64 * 1024, lines: true, optional: true };
 /// The name of an adapter.
 pub const AGENT: Field = Field { name: "agent", limit: 80, lines: false, optional: false };
 /// The name of a model.
 pub const MODEL: Field = Field { name: "model", limit: 200, lines: false, optional: false };
-/// A shell line that makes a workspace ready.
+/// A shell command that prepares a workspace.
 pub const SETUP: Field = Field { name: "repositories.setup", limit: 4096, lines: true, optional: false };
-/// A shell line that runs before a workspace is deleted.
+/// A shell command that runs before a workspace is deleted.
 pub const TEARDOWN: Field = Field { name: "repositories.teardown", limit: 4096, lines: true, optional: false };
-/// A pattern of ignored files that a workspace gets a copy of.
+/// A pattern of ignored files to copy into a workspace.
 pub const COPY: Field = Field { name: "repositories.copy", limit: 255, lines: false, optional: false };
 /// What a link points at.
 pub const LINK_TARGET: Field = Field { name: "links.target", limit: 512, lines: false, optional: false };
@@ -95,7 +95,7 @@ pub const IDEMPOTENCY_KEY: Field = Field { name: "key", limit: 128, lines: false
 
 /// How many links an activity may have.
 pub const MAX_LINKS: usize = 100;
-/// How many arguments a session's command may have, and how long they are in all.
+/// How many arguments a session's command may have, and their total length.
 pub const MAX_ARGV: (usize, usize) = (500, 64 * 1024);
 /// How many patterns of ignored files a repository may name.
 pub const MAX_COPIES: usize = 50;
@@ -103,7 +103,7 @@ pub const MAX_COPIES: usize = 50;
 pub const MAX_REPOSITORIES: usize = 50;
 
 impl Field {
-    /// Refuses what does not fit, saying why.
+    /// Refuses an invalid text, with the reason.
     pub fn check(&self, text: &str) -> Result<(), TextError> {
         let field = self.name;
         if !self.optional && text.trim().is_empty() {
@@ -123,14 +123,14 @@ impl Field {
 fn is_forbidden(c: char, lines: bool) -> bool {
     match c {
         '\n' | '\t' | '\r' => !lines,
-        // Bidirectional overrides make a text read as something that it is not.
+        // Bidirectional overrides make a text look like another one.
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
         other => other.is_control(),
     }
 }
 
-/// A text by somebody's program rather than by a person, made harmless instead of refused: without control characters
-/// and overrides, and with at most `limit` characters.
+/// A program's text, made harmless instead of refused: without control characters and overrides, and with at most
+/// `limit` characters.
 pub fn plain(text: &str, limit: usize) -> String {
     text.chars().filter(|c| *c == '\n' || !is_forbidden(*c, false)).take(limit).collect()
 }
@@ -184,6 +184,20 @@ pub fn mentions(content: &str, names: &[&str]) -> Vec<usize> {
     found
 }
 
+/// A number and its noun, as `1 file` or `2 files`.
+pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// The plural of a regular English noun.
+pub fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +239,12 @@ mod tests {
         let names = ["ann", "ann lee", "bo"];
         assert_eq!(mentions("hi @Ann Lee and @bo!", &names), vec![1, 2]);
         assert_eq!(mentions("@anna mail@bob", &names), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn plurals_are_english() {
+        assert_eq!((counted(1_u32, "is", "are"), counted(0_usize, "file", "files")), ("1 is".into(), "0 files".into()));
+        assert_eq!(["activity", "key", "task"].map(plural), ["activities", "keys", "tasks"]);
     }
 
     proptest! {

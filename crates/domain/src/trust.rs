@@ -1,4 +1,4 @@
-//! What may run on a runner: what its owner wrote as a person, what its policy lets through, and what its owner allowed.
+//! What may run on a runner: its owner's own text, what its policy allows, and what its owner approved.
 
 use crate::values::words;
 use crate::{ProjectId, UserId};
@@ -8,25 +8,26 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 words! {
-    /// What a runner runs of other people's text without asking its owner.
+    /// A runner's policy: what it runs of other people's text without asking its owner.
     RunnerPolicy {
         /// Nothing: the owner is asked.
         Ask = "ask",
-        /// What the project's owner wrote; the owner is asked about everything else.
+        /// The project owner's text; the owner is asked about everything else.
         ProjectOwner = "project-owner",
-        /// What people who may write in the project wrote, and their agents.
+        /// The text of people who may write in the project, and of their agents.
         Writers = "writers",
-        /// Anything in a sandbox that hides the home folder; the owner is asked before a repository of others is read.
+        /// Anything in a sandbox that hides the home folder; the owner is asked before another person's repository is
+        /// read.
         SandboxOnly = "sandbox-only",
     }
 }
 
 words! {
-    /// What a runner's owner is asked to allow.
+    /// What a runner's owner is asked to approve.
     ApprovalKind {
-        /// A session that somebody else wants on this runner.
+        /// A session that another person wants on this runner.
         Session = "session",
-        /// To read a repository, or a folder of this machine, that somebody else named.
+        /// To read a repository, or a folder of this machine, that another person named.
         Repository = "repository",
         /// To copy files that git ignores from the repository's folder into a workspace.
         Copy = "copy",
@@ -36,24 +37,24 @@ words! {
         Teardown = "teardown",
         /// Settings in the repository that agents, editors or git would run: hooks, MCP servers, tasks.
         Settings = "settings",
-        /// A command that a task's acceptance names.
+        /// An acceptance command of a task.
         Command = "command",
-        /// Code of somebody else, which the checks of a task would run.
+        /// Another person's code, which the checks of a task would run.
         Code = "code",
     }
 }
 
 impl ApprovalKind {
-    /// Whether a sandbox contains it: reading a repository happens outside, and what was read goes back to others.
+    /// Whether a sandbox contains it: reading a repository happens outside, and its content reaches other people.
     pub fn is_contained(self) -> bool {
         !matches!(self, Self::Repository | Self::Copy)
     }
 }
 
 words! {
-    /// How a request to run something was answered.
+    /// The answer to a request.
     Answered {
-        /// Allowed for this session or check alone.
+        /// Allowed only for this session or check.
         Once = "once",
         /// Allowed for this exact text in this project, from now on.
         Text = "text",
@@ -65,7 +66,7 @@ words! {
         Policy = "policy",
         /// Allowed by an earlier answer.
         Granted = "granted",
-        /// No longer needed: the session or check is over.
+        /// No longer needed: the session or check has ended.
         Withdrawn = "withdrawn",
     }
 }
@@ -76,13 +77,13 @@ impl Answered {
         matches!(self, Self::Once | Self::Text | Self::Author | Self::Policy | Self::Granted)
     }
 
-    /// Whether a person answers so; the others are the hub's.
+    /// Whether a person gives this answer; the hub gives the others.
     pub fn is_choice(self) -> bool {
         matches!(self, Self::Once | Self::Text | Self::Author | Self::Denied)
     }
 }
 
-/// Who wrote something, and with whose hand.
+/// An author: a person or their agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Author {
     /// The person.
@@ -91,25 +92,25 @@ pub struct Author {
     pub agent: bool,
 }
 
-/// Something that would run on a runner, or be read there.
+/// A text that would run on a runner, or be read there.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish<'a> {
     /// What it is.
     pub kind: ApprovalKind,
-    /// Names its exact text.
+    /// A hash of its exact text.
     pub sha256: &'a str,
     /// Who wrote it.
     pub author: Author,
-    /// How far it would reach.
+    /// What it would reach.
     pub reach: Reach,
 }
 
-/// How far something reaches on the machine that runs it.
+/// What something reaches on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// As far as the runner's owner does.
+    /// Everything that the runner's owner does.
     Machine,
-    /// What its sandbox leaves open, besides its workspace.
+    /// What its sandbox allows, besides its workspace.
     Sandbox {
         /// Whether it reaches the network.
         network: bool,
@@ -131,7 +132,7 @@ impl Reach {
         }
     }
 
-    /// Whether a sandbox keeps the owner's files from it: one that shows the home folder does not.
+    /// Whether a sandbox hides the owner's files from it: a readable home folder does not count.
     pub fn is_contained(self) -> bool {
         matches!(self, Self::Sandbox { home: false, .. })
     }
@@ -152,7 +153,7 @@ pub struct Ground {
     pub author_writes: bool,
 }
 
-/// What a runner's owner allowed for good.
+/// A grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
     /// One exact text of one kind.
@@ -161,9 +162,9 @@ pub enum Grant {
         project: ProjectId,
         /// The kind.
         kind: ApprovalKind,
-        /// Names the text.
+        /// A hash of the text.
         sha256: String,
-        /// How far it reached when it was allowed.
+        /// What it reached when it was approved.
         reach: Reach,
     },
     /// Everything of one author.
@@ -172,12 +173,12 @@ pub enum Grant {
         project: ProjectId,
         /// The author.
         author: Author,
-        /// How far the text reached that was asked about.
+        /// What the requested text reached.
         reach: Reach,
     },
 }
 
-/// Whether something may run: by what right, or `None` when the runner's owner must be asked.
+/// Whether something may run: by which right, or `None` if the runner's owner must be asked.
 pub fn judge(wish: &Wish<'_>, ground: &Ground, grants: &[Grant]) -> Option<Right> {
     if is_own(wish.author, ground.owner) {
         return Some(Right::Own);
@@ -204,11 +205,10 @@ pub fn judge(wish: &Wish<'_>, ground: &Ground, grants: &[Grant]) -> Option<Right
     lets.then_some(Right::Policy)
 }
 
-/// How long a text may be, as its reader sees it: what the runner's owner cannot read whole, they cannot allow.
+/// Maximum length of a text for its reader: a text that the owner cannot read completely cannot be approved.
 pub const LONGEST_TEXT: usize = 96 * 1024;
 
-/// A text as its reader must see it: nothing is left out, and what would act on a terminal is written out. `None`: it is
-/// too long.
+/// A text for its reader: complete, with control characters written out. `None`: it is too long.
 pub fn readable(text: &str) -> Option<String> {
     let mut shown = String::with_capacity(text.len().min(LONGEST_TEXT));
     for c in text.chars() {
@@ -224,13 +224,13 @@ pub fn readable(text: &str) -> Option<String> {
     Some(shown)
 }
 
-/// Whether a person wrote it with their own hand.
+/// Whether a person wrote it, not an agent.
 pub fn is_own(author: Author, owner: UserId) -> bool {
     author.user == owner && !author.agent
 }
 
-/// Whose work a workspace holds when it comes from another workspace. A person answers for everything that comes from
-/// their machine, also for work that came there from somebody else. Between two workspaces of one person nothing changes.
+/// Whose work a workspace has when it comes from another workspace. A person answers for everything from their machine,
+/// even if it came from somebody else. Between two workspaces of one person nothing changes.
 pub fn brought(from: UserId, written_by: Option<UserId>, to: UserId) -> Option<UserId> {
     if from == to { written_by } else { Some(from) }
 }
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Who wrote it (rows), under which policy (columns): `+` runs, `s` runs in a sandbox only, `?` the owner is asked.
+    /// Authors (rows) and policies (columns): `+` runs, `s` runs in a sandbox only, `?` the owner is asked.
     const TABLE: &str = "
         author          ask  project-owner  writers  sandbox-only
         owner            +        +            +          +
@@ -348,7 +348,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn work_that_was_on_another_person_s_machine_is_never_one_s_own(way in prop::collection::vec(0usize..3, 1..8)) {
+        fn work_from_another_persons_machine_is_never_ones_own(way in prop::collection::vec(0usize..3, 1..8)) {
             let people = [UserId::generate(), UserId::generate(), UserId::generate()];
             let mut written_by = None;
             for step in way.windows(2) {

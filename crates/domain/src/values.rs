@@ -64,7 +64,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// Who besides the owner may look into a project, and write in it.
+    /// What other users may do in a project.
     Visibility {
         /// Only the owner sees it.
         Private = "private",
@@ -76,11 +76,11 @@ words! {
 }
 
 words! {
-    /// Where a line of work stands.
+    /// An activity's status.
     ActivityStatus {
-        /// Somebody is on it.
+        /// Somebody works on it.
         Active = "active",
-        /// It cannot go on by itself.
+        /// It cannot continue by itself.
         Blocked = "blocked",
         /// It reached its goal.
         Completed = "completed",
@@ -92,7 +92,7 @@ words! {
 words! {
     /// What an activity's link points at.
     LinkKind {
-        /// A git worktree on a runner.
+        /// A git clone on a runner, on its own branch.
         Workspace = "workspace",
         /// One agent process in a terminal.
         Session = "session",
@@ -114,7 +114,7 @@ words! {
 }
 
 words! {
-    /// What a token lets its bearer be.
+    /// The bearer of a token.
     TokenKind {
         /// A person's own, for the CLI and programs.
         Personal = "personal",
@@ -126,35 +126,35 @@ words! {
 }
 
 words! {
-    /// Whether a person can talk to a session's agent while it works.
+    /// Whether a person can talk to a session's agent.
     SessionMode {
         /// The agent's own screen, for a person to talk to.
         Interactive = "interactive",
-        /// One prompt, then the agent works alone and ends.
+        /// One prompt without interaction.
         Headless = "headless",
     }
 }
 
 words! {
-    /// What a workspace is at.
+    /// A workspace's status.
     WorkspaceStatus {
-        /// The runner makes it.
+        /// The runner creates it.
         Preparing = "preparing",
         /// Sessions can work in it.
         Ready = "ready",
-        /// It could not be made; the detail says why.
+        /// It could not be created; the detail says why.
         Failed = "failed",
-        /// It was deleted; what was saved of it is kept.
+        /// It was deleted; its saves are kept.
         Cleaned = "cleaned",
     }
 }
 
 words! {
-    /// What a session is at.
+    /// A session's status.
     SessionStatus {
-        /// The hub wants it; no runner has said that it runs.
+        /// The hub wants it; no runner has reported that it runs.
         Starting = "starting",
-        /// The agent does something.
+        /// The agent works.
         Working = "working",
         /// The agent waits for a person.
         Waiting = "waiting",
@@ -162,7 +162,7 @@ words! {
         Idle = "idle",
         /// The process ended.
         Exited = "exited",
-        /// The process is gone and nobody saw how it ended.
+        /// The process is gone, and how it ended is unknown.
         Lost = "lost",
     }
 }

@@ -8,27 +8,28 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::values::words;
 
 words! {
-    /// What a task is at.
+    /// A task's status.
     TaskStatus {
-        /// It waits for others, or one of them failed; the reason says which. Entered when added, and by the hub.
+        /// It waits for its dependencies, or one of them failed; the reason says which. Entered when added, and by the
+        /// hub.
         Blocked = "blocked",
-        /// All it depends on is done, and nobody has it. Entered by the hub.
+        /// All dependencies are done, and no worker has it. Entered by the hub.
         Ready = "ready",
-        /// A worker holds its lease and has not said that it started. Entered by taking or handing out.
+        /// A worker holds its lease and has not started yet. Entered by taking or assigning it.
         Assigned = "assigned",
-        /// Its worker works. Entered by the worker's first sign of life, and when work goes back to it.
+        /// Its worker works. Entered by the worker's first heartbeat, and when refused work returns to it.
         Running = "running",
-        /// A report is there; nobody has begun to check it. Entered by the worker that holds the lease.
+        /// It has a report that nobody checks yet. Entered by the worker that holds the lease.
         Reported = "reported",
-        /// Its acceptance is being checked. Entered by the runner that begins to.
+        /// Its acceptance is being checked. Entered by the runner that starts the check.
         Validating = "validating",
         /// The report was accepted; final. Entered by the hub or a person's answer.
         Done = "done",
-        /// It will not be done, and what depends on it stays blocked; a person may retry it. Entered by a person's answer.
+        /// It will not be done, and its dependants stay blocked; a person may retry it. Entered by a person's answer.
         Failed = "failed",
         /// A person must decide; nobody works on it. Entered by the hub, and by a worker that gives up.
         Escalated = "escalated",
-        /// A person does not want it any more; final unless retried. Entered by a person.
+        /// A person no longer wants it; final unless retried. Entered by a person.
         Cancelled = "cancelled",
     }
 }
@@ -39,14 +40,14 @@ impl TaskStatus {
         matches!(self, Self::Assigned | Self::Running | Self::Reported | Self::Validating)
     }
 
-    /// Whether nothing more happens to the task by itself.
+    /// Whether the task does not change by itself any more.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
 }
 
 words! {
-    /// How a worker takes part.
+    /// A worker's kind.
     WorkerKind {
         /// The hub spawns a session for each of its tasks.
         Managed = "managed",
@@ -56,29 +57,29 @@ words! {
 }
 
 words! {
-    /// What a worker is at.
+    /// A worker's status.
     WorkerStatus {
-        /// It would take a task.
+        /// It is ready for a task.
         Idle = "idle",
         /// It has a task.
         Working = "working",
         /// A provider's limit or a question pauses it; it resumes by itself.
         Paused = "paused",
-        /// Its breaker is open after failures in a row; one trial comes later.
+        /// Its breaker is open after consecutive failures; it gets one trial later.
         Offline = "offline",
         /// Its budget is spent; it takes nothing until the budget is raised.
         Spent = "spent",
-        /// It takes nothing more and ends with its task.
+        /// It takes nothing more and stops after its task.
         Stopping = "stopping",
         /// It takes nothing until it is started again.
         Stopped = "stopped",
-        /// It was not heard from.
+        /// It sends no heartbeats.
         Lost = "lost",
     }
 }
 
 words! {
-    /// How a project hands its tasks out.
+    /// How a project assigns its tasks.
     AssignStrategy {
         /// Each free worker in turn.
         RoundRobin = "round_robin",
@@ -86,7 +87,7 @@ words! {
         LeastLoaded = "least_loaded",
         /// The free worker whose abilities fit most closely.
         Capability = "capability",
-        /// Tasks wait at workers; who has nothing left takes from the longest queue.
+        /// Tasks wait at workers; a worker without tasks takes from the longest queue.
         Stealing = "stealing",
     }
 }
@@ -150,7 +151,7 @@ words! {
 }
 
 words! {
-    /// How one worker's hold on a task ended.
+    /// How an attempt ended.
     AttemptOutcome {
         /// It has not ended.
         Open = "open",
@@ -158,15 +159,15 @@ words! {
         Accepted = "accepted",
         /// Its reports were refused too often.
         Refused = "refused",
-        /// The worker said that it cannot do it, or its process failed.
+        /// The worker reported that it cannot do it, or its process failed.
         Failed = "failed",
-        /// The worker was not heard from until its lease ended.
+        /// The worker was silent until its lease ended.
         Lost = "lost",
-        /// The worker was stopped or gave the task back.
+        /// The worker was stopped or returned the task.
         Released = "released",
         /// A person took the task over.
         TakenOver = "taken_over",
-        /// It asked for a person and let go.
+        /// It escalated the task to a person and released it.
         Escalated = "escalated",
         /// The task was cancelled.
         Cancelled = "cancelled",
@@ -174,7 +175,7 @@ words! {
 }
 
 words! {
-    /// What became of a report.
+    /// A report's verdict.
     ReportVerdict {
         /// It is being checked.
         Pending = "pending",
@@ -182,7 +183,7 @@ words! {
         Accepted = "accepted",
         /// It does not; the results say why.
         Refused = "refused",
-        /// It came under a lease that was lost: kept, shown, and changes nothing.
+        /// Its lease was lost: it is kept and shown, and changes nothing.
         Late = "late",
     }
 }
@@ -190,15 +191,15 @@ words! {
 words! {
     /// Why a person is asked.
     EscalationKind {
-        /// A worker asks and goes on with the answer.
+        /// A worker asks and continues with the answer.
         Question = "question",
-        /// A worker gave the task up to a person.
+        /// A worker escalated the task to a person.
         GaveUp = "gave_up",
         /// Work was refused too often.
         Refused = "refused",
-        /// Nothing changes however often it is tried.
+        /// Retries do not change the result.
         Stuck = "stuck",
-        /// Something only a person can judge.
+        /// Only a person can judge it.
         Judgement = "judgement",
         /// Two outputs change the same lines.
         SameLines = "same_lines",
@@ -206,21 +207,21 @@ words! {
         Contradiction = "contradiction",
         /// The acceptance cannot be checked anywhere.
         Uncheckable = "uncheckable",
-        /// An agent cannot work on a machine, whatever its task is.
+        /// An agent cannot work on a machine, whatever its task.
         Outage = "outage",
     }
 }
 
 words! {
-    /// What holds an agent up that is no fault of its task.
+    /// The cause of a hold-up, which is not the task's fault.
     HoldUp {
-        /// The provider does not accept the agent's login.
+        /// The provider rejects the agent's login.
         Auth = "auth",
         /// The provider's limit is reached.
         RateLimit = "rate_limit",
         /// The provider answers with errors.
         Overloaded = "overloaded",
-        /// The provider does not answer, or breaks off.
+        /// The provider does not answer, or disconnects.
         Network = "network",
         /// The agent itself could not start.
         StartUp = "start_up",
@@ -232,11 +233,11 @@ words! {
     AnswerAct {
         /// Accepts the report as it is.
         Accept = "accept",
-        /// Gives the task to a worker again, with the answer.
+        /// Returns the task to the queue, with the answer.
         Retry = "retry",
-        /// Tells the worker that asks; it goes on.
+        /// Answers the worker, which continues.
         Tell = "tell",
-        /// Lets the task fail.
+        /// Marks the task as failed.
         Fail = "fail",
         /// Cancels the task.
         Cancel = "cancel",
@@ -248,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_says_who_enters_it() {
+    fn every_status_says_how_it_is_entered() {
         for status in TaskStatus::ALL {
             assert!(status.meaning().contains("Entered "), "{status}: {}", status.meaning());
         }

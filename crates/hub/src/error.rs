@@ -3,16 +3,16 @@
 use protocol::{FieldError, Problem, ProblemKind};
 use store::StoreError;
 
-/// When a database that did not answer may be asked again.
+/// When to retry after the database did not answer.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// Why a request was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// Somebody must act as the problem says.
+    /// A problem that says who must act.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// Our fault: the cause goes to the log, the caller gets a reference to it.
+    /// Our fault: the cause is logged, and the caller gets a reference to it.
     #[error("an internal error happened")]
     Internal(#[source] anyhow::Error),
 }
@@ -23,7 +23,7 @@ impl AppError {
         Self::Problem(Problem::new(kind, detail))
     }
 
-    /// The problem to show; an internal cause is logged here, once.
+    /// The problem to show; logs an internal cause, once.
     pub fn into_problem(self) -> Problem {
         match self {
             Self::Problem(problem) => problem,
@@ -41,7 +41,7 @@ impl From<StoreError> for AppError {
         let detail = error.to_string();
         let kind = match error {
             StoreError::NotFound(noun) => {
-                let detail = format!("{noun} not found: it does not exist, or you may not see it");
+                let detail = format!("{noun} not found: it does not exist, or you have no access to it");
                 return Self::new(ProblemKind::NotFound, detail);
             }
             StoreError::Forbidden(_) => ProblemKind::Forbidden,

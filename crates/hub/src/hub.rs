@@ -1,4 +1,4 @@
-//! What every part of a running hub shares.
+//! The shared state of a running hub.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::live::Live;
 use crate::options::Limits;
 use crate::well::Well;
 
-/// What every part of a running hub shares.
+/// The shared state of a running hub.
 pub(crate) struct Hub {
     pub(crate) store: Store,
     pub(crate) live: Arc<Live>,
@@ -30,7 +30,7 @@ pub(crate) struct Hub {
     pub(crate) github: Option<Github>,
     /// Cancelled when the hub stops.
     pub(crate) stopping: CancellationToken,
-    /// Where workspaces may be that were made for checks which nobody needs any more.
+    /// Runners that may have unneeded workspaces of checks.
     pub(crate) untidy: Untidy,
     /// Whether the database answers.
     pub(crate) well: Well,
@@ -52,17 +52,17 @@ impl Hub {
         Self { store, live, links, doors, meters, limits, github, stopping, untidy, well, seen }
     }
 
-    /// Remembers that a credential or person was seen now; written down once a minute.
+    /// Remembers that a credential or user was seen now; stored once a minute.
     pub(crate) fn touch(&self, id: impl Into<String>) {
         self.seen.lock().insert(id.into(), self.store.now());
     }
 
-    /// What was seen since the last call.
+    /// Everything seen since the last call.
     pub(crate) fn take_seen(&self) -> Vec<(String, Timestamp)> {
         self.seen.lock().drain().collect()
     }
 
-    /// Who the bearer of a credential is, as they are shown to themselves.
+    /// The bearer of a credential, as shown to themselves.
     pub(crate) async fn me(&self, credential: &Credential, caller: &Caller) -> Result<Me, AppError> {
         let (user, observes) = match credential.actor {
             domain::Actor::User { id, .. } => {
@@ -76,7 +76,7 @@ impl Hub {
         Ok(self.me_view(user, observes))
     }
 
-    /// Completes what a client is told about itself.
+    /// Completes a client's view of itself.
     pub(crate) fn me_view(&self, user: Option<protocol::User>, observes: Option<domain::ProjectId>) -> Me {
         Me {
             user,
@@ -87,7 +87,7 @@ impl Hub {
         }
     }
 
-    /// Refuses when the bearer asks too much.
+    /// Refuses a bearer's request above the rate limit.
     pub(crate) fn meter(&self, credential: &Credential) -> Result<(), AppError> {
         self.meters.request(&credential.id).map_err(too_many)
     }

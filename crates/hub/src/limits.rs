@@ -1,4 +1,4 @@
-//! Rate limits: attempts to come in by address, requests by credential.
+//! Rate limits: login attempts by address, requests by credential.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -8,7 +8,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::options::Limits;
 
-/// Counts what addresses and credentials do.
+/// Counts by address and credential.
 pub(crate) struct Meters {
     entries: DefaultKeyedRateLimiter<IpAddr>,
     requests: DefaultKeyedRateLimiter<String>,
@@ -25,19 +25,19 @@ impl Meters {
         }
     }
 
-    /// Counts an attempt to come in, or a credential that is not valid; `Err` says how many seconds to wait.
+    /// Counts a login attempt or an invalid credential; `Err` is the number of seconds to wait.
     pub(crate) fn entry(&self, address: IpAddr) -> Result<(), u32> {
         self.entries.check_key(&address).map_err(|refused| wait(refused.wait_time_from(self.clock.now())))
     }
 
-    /// Counts a request of a credential; `Err` says how many seconds to wait.
+    /// Counts a request of a credential; `Err` is the number of seconds to wait.
     pub(crate) fn request(&self, credential: &str) -> Result<(), u32> {
         self.requests
             .check_key(&credential.to_owned())
             .map_err(|refused| wait(refused.wait_time_from(self.clock.now())))
     }
 
-    /// Forgets those that have been quiet.
+    /// Forgets quiet addresses and credentials.
     pub(crate) fn tidy(&self) {
         self.entries.retain_recent();
         self.requests.retain_recent();

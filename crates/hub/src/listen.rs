@@ -1,4 +1,4 @@
-//! Accepting connections: small delays, small buffers, deadlines, and few strangers per address.
+//! Accepts connections: small delays, small buffers, deadlines, and few strangers per address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -19,12 +19,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-/// How long the head of a request, or a TLS handshake, may take.
+/// Time limit of a request's head or a TLS handshake.
 const HEAD: Duration = Duration::from_secs(10);
-/// The largest head of a request.
+/// Maximum size of a request's head.
 const HEAD_SIZE: usize = 16 * 1024;
 
-/// Connections that have not shown a credential yet, oldest first, by address.
+/// Connections without a credential so far, oldest first, by address.
 #[derive(Default)]
 struct Strangers {
     next: u64,
@@ -32,7 +32,7 @@ struct Strangers {
 }
 
 /// Keeps the number of strangers per address small: one more drops the oldest, so that half-open connections cannot
-/// keep out somebody who has a credential and shows it at once.
+/// keep out somebody with a credential.
 #[derive(Clone)]
 pub(crate) struct Gate {
     strangers: Arc<Mutex<Strangers>>,
@@ -81,7 +81,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// It has shown a valid credential: it is no stranger any more.
+    /// It showed a valid credential: it is no longer a stranger.
     pub(crate) fn is_known(&self) {
         self.gate.forget(self.address, self.number);
     }
@@ -104,8 +104,8 @@ pub(crate) async fn serve(
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: wait for some to be given back.
-                tracing::warn!(%error, "a connection could not be accepted");
+                // Most likely out of file descriptors: wait until some are free.
+                tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
@@ -127,9 +127,9 @@ async fn connection(
     peer: Peer,
     stopping: CancellationToken,
 ) {
-    // Small frames must not wait for an acknowledgement of the frame before.
+    // Small frames must not wait for the acknowledgement of the previous one.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection keeps its delay");
+        tracing::debug!(%error, "could not turn off a connection's delay");
     }
     let ended = peer.clone();
     match tls {
@@ -162,7 +162,7 @@ where
     tokio::select! {
         done = serving.as_mut() => {
             if let Err(error) = done {
-                tracing::debug!(%error, "a connection broke");
+                tracing::debug!(%error, "a connection failed");
             }
         }
         () = dropped.cancelled() => tracing::debug!("a stranger's connection was dropped for a newer one"),

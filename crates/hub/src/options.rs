@@ -1,34 +1,34 @@
-//! What a hub is told when it starts.
+//! A hub's start options.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-/// What a hub is told when it starts.
+/// A hub's start options.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where to listen; port 0 picks a free one.
+    /// The listening address; port 0 picks a free one.
     pub listen: SocketAddr,
     /// `sqlite:PATH` or `postgres://…`.
     pub database: String,
-    /// Where `hub.json` and the local credential are kept.
+    /// The folder of `hub.json` and the local token.
     pub data_dir: PathBuf,
-    /// The address that people use, when it is not the one listened on.
+    /// The address that people use, if it differs from the listening address.
     pub public_url: Option<String>,
-    /// A proxy in front does TLS and says who is asking.
+    /// Trust a proxy that terminates TLS and names the client.
     pub behind_proxy: bool,
-    /// Do TLS ourselves.
+    /// Terminate TLS here.
     pub tls: Option<TlsFiles>,
-    /// Further origins whose pages may use the hub, exactly as browsers write them.
+    /// Further accepted origins, exactly as browsers write them.
     pub allow_origins: Vec<String>,
-    /// Further values of `Host` to answer to.
+    /// Further accepted values of `Host`.
     pub allow_hosts: Vec<String>,
-    /// Let people in whom GitHub vouches for.
+    /// Login with GitHub.
     pub github: Option<GithubOptions>,
-    /// Make a first person and keep a token for the CLI beside the database.
+    /// Create a first user and keep a token for the CLI beside the database.
     pub local_owner: bool,
-    /// The first person's name.
+    /// The first user's name.
     pub owner_name: String,
-    /// How much is accepted from whom.
+    /// Limits.
     pub limits: Limits,
 }
 
@@ -62,18 +62,18 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// How to ask GitHub who somebody is.
+/// Settings of the login with GitHub.
 #[derive(Clone)]
 pub struct GithubOptions {
     /// The OAuth application's id.
     pub client_id: String,
     /// The OAuth application's secret.
     pub client_secret: String,
-    /// Who may come in: `user:LOGIN` or `org:NAME`.
+    /// Who may log in: `user:LOGIN` or `org:NAME`.
     pub allow: Vec<String>,
-    /// Where people log in, usually `https://github.com`.
+    /// GitHub's address, usually `https://github.com`.
     pub url: String,
-    /// Where the API is, usually `https://api.github.com`.
+    /// The API's address, usually `https://api.github.com`.
     pub api_url: String,
 }
 
@@ -83,20 +83,20 @@ impl std::fmt::Debug for GithubOptions {
     }
 }
 
-/// How much is accepted from whom.
+/// Limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Attempts to log in, join or observe, per address and minute.
     pub entries_per_minute: u32,
     /// Requests per credential and second.
     pub requests_per_second: u32,
-    /// Connections of one address that have not shown a credential yet; one more drops the oldest.
+    /// Connections per address without a credential so far; one more drops the oldest.
     pub strangers_per_address: usize,
-    /// How many events are kept for clients that come back.
+    /// How many events to keep for clients that reconnect.
     pub events_kept: u64,
-    /// A runner that said nothing for this long is not there.
+    /// A runner that is silent for this long counts as gone.
     pub runner_silence_seconds: u64,
-    /// How long somebody waits for a runner's answer.
+    /// Time limit of a runner's answer.
     pub runner_answer_seconds: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Starting and stopping a hub.
+//! Starts and stops a hub.
 
 use protocol::verbs;
 use std::net::SocketAddr;
@@ -31,10 +31,10 @@ pub enum StartError {
     /// It would be reachable in an unsafe way.
     #[error(transparent)]
     Doors(#[from] DoorError),
-    /// The address is taken or not ours.
-    #[error("cannot listen on {0}: {1}; another program may have it, choose another with --listen")]
+    /// The address is in use or not ours.
+    #[error("cannot listen on {0}: {1}; if another program uses it, choose another address with --listen")]
     Listen(SocketAddr, #[source] std::io::Error),
-    /// The data directory cannot be used.
+    /// The data directory is not usable.
     #[error("cannot use {0}: {1}")]
     Files(PathBuf, #[source] std::io::Error),
     /// The database cannot be opened.
@@ -43,15 +43,15 @@ pub enum StartError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The certificate or key cannot be used.
+    /// The certificate or key is not usable.
     #[error("cannot use the certificate {0} and its key: {1}")]
     Tls(PathBuf, String),
-    /// GitHub's addresses are wrong.
+    /// GitHub's addresses are invalid.
     #[error("cannot use these GitHub settings: {0}")]
     Github(String),
 }
 
-/// A hub that runs.
+/// A running hub.
 pub struct Running {
     hub: Arc<Hub>,
     address: SocketAddr,
@@ -60,10 +60,10 @@ pub struct Running {
     note: PathBuf,
 }
 
-/// Starts a hub; when this returns it answers.
+/// Starts a hub; when this returns, it answers.
 pub async fn start(options: Options) -> Result<Running, StartError> {
     doors::check(&options)?;
-    // Losing a race against another hub of this process is fine: a provider is there.
+    // Another hub of this process may have installed a provider first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let data_dir = options.data_dir.clone();
     private_folder(&data_dir).map_err(|error| StartError::Files(data_dir.clone(), error))?;
@@ -95,7 +95,7 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     if let Err(error) = write_private(&note, &text) {
         match is_full(&error) {
             true => {
-                tracing::warn!(note = %note.display(), %error, "the disk is full: the CLI of this machine needs --hub")
+                tracing::warn!(note = %note.display(), %error, "the disk is full; the CLI on this machine needs --hub")
             }
             false => return Err(StartError::Files(note, error)),
         }
@@ -109,12 +109,12 @@ impl Running {
         self.hub.doors.url()
     }
 
-    /// Where the hub listens, whatever name people use.
+    /// The listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// A fresh one-time link that logs a browser in as the hub's owner.
+    /// A one-time link that logs a browser in as the hub owner.
     pub async fn login_link(&self) -> Result<String, AppError> {
         let owner =
             self.owner.ok_or_else(|| AppError::new(protocol::ProblemKind::NotFound, "this hub has no local owner"))?;
@@ -123,16 +123,16 @@ impl Running {
         Ok(self.hub.doors.link("login", &link.value.link))
     }
 
-    /// Ends connections, finishes what was begun and closes the database.
+    /// Closes connections, finishes running requests and closes the database.
     pub async fn stop(self) {
         self.hub.stopping.cancel();
         if let Err(error) = self.served.await {
-            tracing::error!(%error, "the listener ended badly");
+            tracing::error!(%error, "the listener failed");
         }
         background::write_seen(&self.hub).await;
         self.hub.store.close().await;
         if let Err(error) = std::fs::remove_file(&self.note) {
-            tracing::debug!(%error, "the note was gone already");
+            tracing::debug!(%error, "the note was already gone");
         }
     }
 
@@ -146,7 +146,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
-/// The first person, with a token beside the database by which the CLI of this machine is that person.
+/// Creates the first user, with a token beside the database for this machine's CLI.
 async fn local_owner(hub: &Hub, options: &Options) -> Result<domain::UserId, StartError> {
     let by_hub = Caller::hub("start");
     let owner = hub.store.write(&by_hub, None, EnterHubOwner { name: options.owner_name.clone() }).await?.value;

@@ -1,4 +1,4 @@
-//! Whether the database answers, asked at most once in a while, however many want to know.
+//! Whether the database answers, checked at most once in a while, however many callers ask.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use store::Store;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// How long an answer holds.
+/// How long an answer is valid.
 const HOLDS: Duration = Duration::from_millis(500);
 
 /// The last answer.
@@ -14,7 +14,7 @@ const HOLDS: Duration = Duration::from_millis(500);
 pub(crate) struct Well(Mutex<Option<(Instant, bool)>>);
 
 impl Well {
-    /// Whether the database cannot be reached.
+    /// Why the database is unreachable.
     pub(crate) async fn outage(&self, store: &Store) -> bool {
         let mut last = self.0.lock().await;
         if let Some((asked, outage)) = *last
@@ -24,7 +24,7 @@ impl Well {
         }
         let outage = store.outage().await;
         if let Some(why) = &outage {
-            tracing::debug!(why, "the database cannot be read");
+            tracing::debug!(why, "could not read the database");
         }
         *last = Some((Instant::now(), outage.is_some()));
         outage.is_some()

@@ -1,4 +1,4 @@
-//! From what a model sent to what a tool takes; what does not fit is refused with the way to make it fit.
+//! Parses a model's arguments; invalid ones are refused with a hint how to fix them.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::schema::Shape;
 use crate::trouble::Trouble;
 
-/// Names that models use for ours.
+/// Names that models use instead of ours.
 const ALIASES: &[(&str, &str)] = &[
     ("task_id", "task"),
     ("id", "task"),
@@ -32,7 +32,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("status", "progress"),
 ];
 
-/// Reads the arguments of a tool; `null` is the same as absent.
+/// Parses the arguments of a tool; `null` counts as absent.
 pub(crate) fn decode<T: DeserializeOwned>(shape: &Shape, given: Option<JsonObject>) -> Result<T, Trouble> {
     let mut given = given.unwrap_or_default();
     given.retain(|_, value| !value.is_null());
@@ -46,7 +46,7 @@ pub(crate) fn decode<T: DeserializeOwned>(shape: &Shape, given: Option<JsonObjec
         return Err(Trouble::new(format!("{misfit} {}", shape.usage())));
     }
     serde_json::from_value(Value::Object(given))
-        .map_err(|error| Trouble::new(format!("An argument does not fit: {error}. {}", shape.usage())))
+        .map_err(|error| Trouble::new(format!("An argument is invalid: {error}. {}", shape.usage())))
 }
 
 fn unknown_field(shape: &Shape, unknown: &str) -> Trouble {
@@ -58,7 +58,7 @@ fn unknown_field(shape: &Shape, unknown: &str) -> Trouble {
     Trouble::new(format!("There is no argument `{shown}`.{hint} {}", shape.usage()))
 }
 
-/// Whether one is the other with a letter more, less or different.
+/// Whether two words differ by at most one letter.
 fn near(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let (short, long) = (short.as_bytes(), long.as_bytes());
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_what_would() {
+    fn unknown_and_missing_arguments_are_refused_with_a_hint() {
         let text = refused("report", serde_json::json!({ "sumary": "done" }));
         assert!(text.contains("`sumary`") && text.contains("Did you mean `summary`?"), "{text}");
         assert!(text.contains("Required: summary"), "{text}");
@@ -95,24 +95,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_kind_is_refused_with_what_it_takes() {
+    fn values_of_a_wrong_type_are_refused_with_the_right_type() {
         let check = |tool: &str, given: Value, said: &str| {
             let text = refused(tool, given);
             assert!(text.starts_with(said), "{text}");
         };
         let score = serde_json::json!({ "summary": "done", "context_score": "good" });
-        check("report", score, "`context_score` is the text \"good\"; it takes a whole number from 1 to 5.");
+        check("report", score, "`context_score` is the string \"good\"; it takes a whole number from 1 to 5.");
         let score = serde_json::json!({ "summary": "done", "context_score": 9 });
         check("report", score, "`context_score` is 9; it takes a whole number from 1 to 5.");
         let files = serde_json::json!({ "summary": "done", "files": "a.rs" });
-        check("report", files, "`files` is the text \"a.rs\"; it takes a list of texts, as [\"a\", \"b\"].");
+        check("report", files, "`files` is the string \"a.rs\"; it takes a list of strings, such as [\"a\", \"b\"].");
         let deep = serde_json::json!({ "tasks": [{ "description": "x", "priority": "high" }] });
-        check("add_tasks", deep, "`tasks[0].priority` is the text \"high\"; it takes a whole number from 0 to 9.");
+        check("add_tasks", deep, "`tasks[0].priority` is the string \"high\"; it takes a whole number from 0 to 9.");
         let kind = serde_json::json!({ "tasks": [{ "description": "x", "acceptance": [{ "kind": "tests" }] }] });
         check(
             "add_tasks",
             kind,
-            "`tasks[0].acceptance[0].kind` is the text \"tests\"; it takes one of \"file_exists\",",
+            "`tasks[0].acceptance[0].kind` is the string \"tests\"; it takes one of \"file_exists\",",
         );
     }
 

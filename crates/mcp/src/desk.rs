@@ -1,4 +1,4 @@
-//! One caller's place: the way to the hub, what is known without being told, and the tasks in hand.
+//! One caller's state: its connection to the hub, its defaults, and the tasks that it holds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +11,26 @@ use crate::keeper::{Keeper, Pulse};
 use crate::trouble::Trouble;
 use crate::verbs::{Verbs, ask};
 
-/// What is known about a caller without being told.
+/// A caller's defaults.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The project that is meant when none is named: an id or a name.
+    /// The default project: an id or a name.
     pub project: Option<String>,
-    /// The activity that is meant when none is named.
+    /// The default activity.
     pub activity: Option<ActivityId>,
-    /// The session whose agent calls.
+    /// The session of the calling agent.
     pub session: Option<SessionId>,
     /// The task that the session was spawned for.
     pub task: Option<TaskId>,
-    /// The fence of the lease that it was spawned under.
+    /// The fence of that task's lease.
     pub fence: Option<u64>,
-    /// What the worker is called when it gives no name.
+    /// The worker's default name.
     pub worker: Option<String>,
-    /// How long a silent caller's leases are renewed; for ever when absent, because the connection is a sign of life.
+    /// How long to renew a silent caller's leases; `None`: as long as it is connected.
     pub grace: Option<Duration>,
 }
 
-/// One caller's place.
+/// One caller's state.
 pub struct Desk {
     pub(crate) verbs: Arc<dyn Verbs>,
     pub(crate) settings: Settings,
@@ -39,23 +39,23 @@ pub struct Desk {
     pub(crate) only_project: Mutex<Option<ProjectId>>,
 }
 
-/// A task in hand.
+/// A held task.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) hold: Hold,
-    /// Which of the caller's workers has it.
+    /// The caller's worker that holds it.
     pub(crate) worker: Option<String>,
-    /// What was said when it was taken.
+    /// The answer to `take_task`.
     pub(crate) answer: serde_json::Value,
-    /// Questions that have not been answered yet.
+    /// Unanswered questions.
     pub(crate) asked: Vec<EscalationId>,
-    /// The report whose verdict has not been told yet.
+    /// The report without a known verdict.
     pub(crate) handed_in: Option<ReportId>,
-    /// Renews the lease; absent where somebody else does.
+    /// Renews the lease; `None` if the hub does.
     keeper: Option<Keeper>,
 }
 
-/// What must be named to write about a task.
+/// What every write about a task must name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hold {
     pub(crate) task: TaskId,
@@ -70,76 +70,76 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    /// A place with nothing in hand.
+    /// A state without tasks.
     pub fn new(verbs: Arc<dyn Verbs>, settings: Settings) -> Self {
         let pulse = Arc::new(Pulse::new(settings.grace));
         Self { verbs, settings, pulse, held: Mutex::default(), only_project: Mutex::default() }
     }
 
-    /// How long nobody has called.
+    /// The time since the last call.
     pub fn silent_for(&self) -> Duration {
         self.pulse.silent_for()
     }
 
-    /// Whether no task is in hand.
+    /// Whether no task is held.
     pub fn is_empty(&self) -> bool {
         self.held.lock().is_empty()
     }
 
-    /// Gives back what was taken here and not finished.
+    /// Returns the unfinished tasks that were taken here.
     pub async fn release_all(&self, reason: &str) {
         let held = std::mem::take(&mut *self.held.lock());
         for held in held.into_iter().filter(|held| held.keeper.is_some()) {
             let Hold { task, fence, .. } = held.hold;
             let input = TaskRelease { fence, reason: Some(reason.to_owned()) };
-            // A report that is being checked is not given back; the hub says so, and that is right.
+            // The hub refuses to release a task whose report is being checked, and that is right.
             if let Err(problem) = self.verbs.run(Call::TaskRelease { task, input }).await {
-                tracing::debug!(%task, problem = problem.detail, "not given back");
+                tracing::debug!(%task, problem = problem.detail, "not released");
             }
         }
     }
 
-    /// Remembers a task that was taken, and renews its lease from now on.
+    /// Stores a taken task and starts renewing its lease.
     pub(crate) fn keep(&self, taken: &TakenTask, worker: Option<String>, answer: serde_json::Value) {
         let hold = Hold { task: taken.task.id, fence: taken.lease.fence, activity: taken.task.activity };
-        // A task that a session was spawned for is renewed by the hub while the session lives.
+        // The hub renews the lease of a session's own task while the session lives.
         let spawned_for = self.settings.session.is_some() && taken.task.session == self.settings.session;
         let every = Duration::from_secs(u64::from(taken.heartbeat_seconds.max(1)));
         let start = || Keeper::start(self.verbs.clone(), self.pulse.clone(), hold.task, hold.fence, every);
         let keeper = (!spawned_for).then(start);
         let mut all = self.held.lock();
-        // A worker has one task: what it handed in before does not come back to it.
+        // A worker has one task: an earlier reported one does not return to it.
         all.retain(|held| held.hold.task != hold.task && held.worker != worker);
         all.push(Held { hold, worker, answer, asked: Vec::new(), handed_in: None, keeper });
     }
 
-    /// Forgets a task that is not in hand any more.
+    /// Forgets a task that is no longer held.
     pub(crate) fn forget(&self, task: TaskId) {
         self.held.lock().retain(|held| held.hold.task != task);
     }
 
-    /// Forgets an earlier hold on a task, unless it has been renewed by taking the task again.
+    /// Forgets an earlier hold on a task, unless the task was taken again.
     pub(crate) fn forget_hold(&self, hold: Hold) {
         self.held.lock().retain(|held| held.hold.task != hold.task || held.hold.fence != hold.fence);
     }
 
-    /// Changes what is remembered about a task in hand.
+    /// Changes the stored state of a held task.
     pub(crate) fn with<T>(&self, task: TaskId, change: impl FnOnce(&mut Held) -> T) -> Option<T> {
         self.held.lock().iter_mut().find(|held| held.hold.task == task).map(change)
     }
 
-    /// The task that this worker has already, with what was said when it was taken.
+    /// The task that this worker already holds, with the answer to `take_task`.
     pub(crate) fn in_hand(&self, worker: Option<&str>) -> Option<(Hold, serde_json::Value)> {
         let held = self.held.lock();
         held.iter().find(|held| held.worker.as_deref() == worker).map(|held| (held.hold, held.answer.clone()))
     }
 
-    /// The activity of the task in hand, if there is one.
+    /// The activity of the held task.
     pub(crate) fn activity(&self) -> Option<ActivityId> {
         self.settings.activity.or_else(|| self.held.lock().last().and_then(|held| held.hold.activity))
     }
 
-    /// What a call about a task means: what it names, else what is remembered, else the task of the session.
+    /// The task that a call is about: the named one, else the held one, else the session's.
     pub(crate) async fn hold(&self, task: Option<TaskId>, fence: Option<u64>) -> Result<Hold, Trouble> {
         if let (Some(task), Some(fence)) = (task, fence) {
             let activity = self.with(task, |held| held.hold.activity).flatten();
@@ -162,7 +162,7 @@ impl Desk {
         }
     }
 
-    /// The task that the caller's session works on, under the lease that it was handed out with.
+    /// The task of the caller's session, under its original lease.
     async fn of_session(&self, task: Option<TaskId>) -> Result<Option<Hold>, Trouble> {
         let Some(session) = self.settings.session else { return Ok(None) };
         if let (Some(own), Some(fence)) = (self.settings.task, self.settings.fence)
@@ -174,7 +174,7 @@ impl Desk {
             Some(task) => Some(ask::<TaskDetail>(&*self.verbs, Call::TaskShow { task }).await?.task),
             None => self.search(session).await?,
         };
-        // Only the session that it was handed to may use the lease: another one has got the task since, otherwise.
+        // Only the session that got the lease may use it: otherwise the task has gone to another session.
         Ok(found.filter(|task| task.session == Some(session)).and_then(|task: Task| {
             let fence = task.lease.as_ref()?.fence;
             Some(Hold { task: task.id, fence, activity: task.activity })
@@ -195,7 +195,7 @@ impl Desk {
     }
 }
 
-/// Whether a task is still held under a fence, also while its report is checked: there is no lease then.
+/// Whether a task is still held under a fence, also while its report is checked and there is no lease.
 pub(crate) fn held_under(detail: &TaskDetail, fence: u64) -> bool {
     detail.task.status.is_held() && detail.attempts.last().is_some_and(|attempt| attempt.fence == fence)
 }

@@ -1,4 +1,4 @@
-//! Renews a lease in the background: models forget.
+//! Renews a lease in the background, because models forget to.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use tokio::time::Instant;
 use crate::desk::held_under;
 use crate::verbs::{Verbs, ask};
 
-/// When the caller was last heard from.
+/// When the caller last called.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     last: Mutex<Instant>,
-    /// How long silence is no sign of death; `None`: the connection itself is the sign of life.
+    /// How long a caller may be silent; `None`: as long as it is connected.
     grace: Option<Duration>,
 }
 
@@ -61,12 +61,12 @@ impl Drop for Keeper {
     }
 }
 
-/// Renews once; false when the lease is lost for good.
+/// Renews once; false if the lease is lost for good.
 async fn renew(verbs: &dyn Verbs, task: TaskId, fence: u64) -> bool {
     let input = TaskHeartbeat { fence, progress: None };
     let Err(problem) = ask::<Lease>(verbs, Call::TaskHeartbeat { task, input }).await else { return true };
     match problem.kind {
-        // While a report is checked nothing can be renewed, but the hold may come back with a refusal.
+        // While a report is checked nothing can be renewed, but the lease returns if the report is refused.
         ProblemKind::Conflict => match ask::<TaskDetail>(verbs, Call::TaskShow { task }).await {
             Ok(detail) => held_under(&detail, fence),
             Err(problem) => passes(problem.kind),
@@ -82,7 +82,7 @@ fn passes(kind: ProblemKind) -> bool {
             | ProblemKind::RateLimited
             | ProblemKind::Storage
             | ProblemKind::Internal
-            // An agent's token that has expired is about to be renewed.
+            // An agent's expired token is about to be renewed.
             | ProblemKind::Unauthenticated
     )
 }

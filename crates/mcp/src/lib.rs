@@ -1,7 +1,7 @@
 //! The tools that agents call over MCP: take a task, report, ask, talk.
 //!
-//! The tools are written over one small trait, [`Verbs`]: run a verb, get its answer. `shopfloor mcp` implements it with
-//! a client, the hub by running the verb itself. What a caller may do is decided there, by the hub's access rule.
+//! The tools use one small trait, [`Verbs`]: run a verb, get its answer. `shopfloor mcp` implements it with a client;
+//! the hub runs the verb itself, and its access rule decides what a caller may do.
 
 mod arguments;
 mod desk;

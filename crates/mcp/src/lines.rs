@@ -1,4 +1,4 @@
-//! Standard input and output as lines: one that is no message is answered, not passed over.
+//! Standard input and output as lines; an invalid line is answered, not ignored.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use tokio::sync::mpsc;
 
 use crate::malformed;
 
-/// How much may wait between us and the service.
+/// Buffer size between us and the service.
 const WAITING: usize = 64 * 1024;
 
-/// What the service reads and writes, and what carries it to and fro until the service has ended.
+/// The service's ends of the pipes, and a future that moves the lines until the service ends.
 pub(crate) fn carry(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
@@ -40,7 +40,7 @@ async fn take_in(
     while input.read_until(b'\n', &mut line).await? > 0 {
         let blank = line.iter().all(u8::is_ascii_whitespace);
         if let Some(answer) = malformed(&line).filter(|_| !blank) {
-            // Whoever does not listen any more needs no answer.
+            // A closed output needs no answer.
             let _ = answers.send(answer).await;
         } else if service.write_all(&line).await.is_err() {
             return Ok(());
@@ -90,7 +90,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     #[tokio::test]
-    async fn what_is_no_json_is_answered_and_the_rest_goes_on() {
+    async fn invalid_json_is_answered_and_later_lines_are_served() {
         let (one, other) = (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#);
         let input = format!("{one}\nnonsense\n[]\n\n{other}\n");
         let (mut reads, mut writes, carried) = carry(input.as_bytes(), Vec::new());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_answer_says_that_it_could_not_be_read() {
+    async fn the_answer_is_a_parse_error() {
         let (reads, writes, carried) = carry(&b"nonsense\n"[..], tokio::io::sink());
         drop((reads, writes));
         carried.await.unwrap();

@@ -1,9 +1,9 @@
-//! What of a model's arguments does not fit the schema that it was given, in words that say what would.
+//! Checks a model's arguments against the tool's schema, and says what would be valid.
 
 use serde_json::Value;
 
-/// The first thing in `value` that is not as `schema` says; `place` is where it stands. Only what our schemas use is looked
-/// at, and what they leave open fits.
+/// The first error in `value` against `schema`; `place` is its path. Supports only what our schemas use; anything else
+/// is accepted.
 pub(crate) fn misfit(value: &Value, schema: &Value, place: &str) -> Option<String> {
     let wanted = schema["type"].as_str()?;
     let fits = match value {
@@ -43,12 +43,12 @@ pub(crate) fn misfit(value: &Value, schema: &Value, place: &str) -> Option<Strin
     }
 }
 
-/// What a value is, as short as can be.
+/// A value, in short.
 fn what(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
-        Value::String(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
+        Value::String(text) => format!("the string {:?}", text.chars().take(40).collect::<String>()),
         other => format!("{other}"),
     }
 }
@@ -62,12 +62,12 @@ fn takes(schema: &Value) -> String {
             _ => "a whole number".to_owned(),
         },
         (Some("array"), _) => match schema["items"]["type"].as_str() {
-            Some("string") => "a list of texts, as [\"a\", \"b\"]".to_owned(),
-            _ => "a list of objects, as [{…}]".to_owned(),
+            Some("string") => "a list of strings, such as [\"a\", \"b\"]".to_owned(),
+            _ => "a list of objects, such as [{…}]".to_owned(),
         },
         (Some("number"), _) => "a number".to_owned(),
         (Some("boolean"), _) => "true or false".to_owned(),
-        (Some("object"), _) => "an object, as {…}".to_owned(),
-        _ => "a text".to_owned(),
+        (Some("object"), _) => "an object, such as {…}".to_owned(),
+        _ => "a string".to_owned(),
     }
 }

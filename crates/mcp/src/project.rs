@@ -1,4 +1,4 @@
-//! Which project is meant.
+//! Resolves the project of a call.
 
 use domain::ProjectId;
 use protocol::{Call, Project};
@@ -7,7 +7,7 @@ use crate::desk::Desk;
 use crate::trouble::Trouble;
 use crate::verbs::ask;
 
-/// The project that is named, or the only one that the caller can mean.
+/// The named project, or the caller's only one.
 pub(crate) async fn resolve(desk: &Desk, named: Option<&str>) -> Result<ProjectId, Trouble> {
     let named = named.or(desk.settings.project.as_deref());
     if let Some(id) = named.and_then(|text| text.trim().parse().ok()) {
@@ -28,19 +28,19 @@ pub(crate) async fn resolve(desk: &Desk, named: Option<&str>) -> Result<ProjectI
         ([only], Some(_)) => Ok(only.id),
         ([], Some(name)) => {
             let shown: String = name.chars().take(60).collect();
-            Err(Trouble::new(format!("There is no project `{shown}` that you may see. {}", known(&projects))))
+            Err(Trouble::new(format!("No project `{shown}` found. {}", known(&projects))))
         }
-        ([], None) => Err(Trouble::new("Your token sees no project: ask the person who gave it to you.")),
-        _ => Err(Trouble::new(format!("Say which project in `project`. {}", known(&projects)))),
+        ([], None) => Err(Trouble::new("Your token has access to no project: ask the person who gave it to you.")),
+        _ => Err(Trouble::new(format!("Name the project in `project`. {}", known(&projects)))),
     }
 }
 
 fn known(projects: &[Project]) -> String {
     if projects.is_empty() {
-        return "Your token sees none.".to_owned();
+        return "Your token has access to none.".to_owned();
     }
     let shown: Vec<String> =
         projects.iter().take(10).map(|project| format!("{} ({})", project.id, project.name)).collect();
     let more = if projects.len() > shown.len() { ", …" } else { "" };
-    format!("There are: {}{more}.", shown.join(", "))
+    format!("Known projects: {}{more}.", shown.join(", "))
 }

@@ -1,4 +1,4 @@
-//! What tools take, as JSON Schema that every client understands: flat objects, no references, no unions.
+//! The arguments of tools, as JSON Schema that every client understands: flat objects, no references, no unions.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::misfit::misfit;
 use crate::tools::Spec;
 
-/// The schema of a tool's arguments, to be asked about.
+/// The schema of a tool's arguments.
 pub(crate) struct Shape {
     tool: &'static str,
     schema: Value,
@@ -29,26 +29,26 @@ impl Shape {
         self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// What of these arguments is not as it should be.
+    /// The first error in these arguments.
     pub(crate) fn misfit(&self, given: &JsonObject) -> Option<String> {
         misfit(&Value::Object(given.clone()), &self.schema, "")
     }
 
-    /// Which arguments there are, in a sentence.
+    /// A sentence that lists the arguments.
     pub(crate) fn usage(&self) -> String {
         let required: Vec<&str> = self.required().collect();
         let optional: Vec<&str> = self.names().filter(|name| !required.contains(name)).collect();
-        let list = |names: &[&str]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let list = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         format!("{} takes: Required: {}. Optional: {}.", self.tool, list(&required), list(&optional))
     }
 }
 
-/// An object with these properties and no others.
+/// An object with exactly these properties.
 pub(crate) fn object(required: &[&str], properties: Value) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// The same as what the SDK wants.
+/// The same in the SDK's type.
 pub(crate) fn map(schema: Value) -> JsonObject {
     match schema {
         Value::Object(map) => map,
@@ -73,17 +73,17 @@ pub(crate) fn choice(words: impl IntoIterator<Item = &'static str>, description:
 }
 
 pub(crate) fn project() -> Value {
-    text("The project's id or name. Leave it out when you work in one project only: it is known then.")
+    text("The project's id or name. Leave it out if you work in only one project.")
 }
 
 pub(crate) fn task() -> Value {
-    text("The task's id, as tsk_…. Leave it out to mean the task that you hold.")
+    text("The task's id, tsk_…. Leave it out for the task that you hold.")
 }
 
 pub(crate) fn fence() -> Value {
     json!({
         "type": "integer", "minimum": 0,
         "description": "The fence that take_task answered. Leave it out: it is remembered. \
-                        Needed only if the connection was lost since, together with `task`.",
+                        Needed, together with `task`, only if the connection was lost since then.",
     })
 }

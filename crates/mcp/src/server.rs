@@ -15,13 +15,13 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use crate::Desk;
 use crate::tools::{self, Spec};
 
-const INSTRUCTIONS: &str = "Shopfloor hands out tasks to agents and checks what they hand back. A worker's day: take_task, \
+const INSTRUCTIONS: &str = "Shopfloor hands out tasks to agents and checks their reports. A worker's loop: take_task, \
     do the work that the answer's `brief` describes, report; if the report is refused, fix what the reasons say and \
     report again; then take_task again until there is none. Ask a person with `ask` when only a person can know, and \
-    give up with `escalate` rather than guess. Before you change files that others may be changing, look at \
+    give up with `escalate` rather than guess. Before you change files that others may be changing, call \
     who_is_doing_what. A coordinator splits work with add_tasks.";
 
-/// The tools for one caller, or for whoever each request comes from.
+/// The tools for one caller, or for the caller of each request.
 #[derive(Debug, Clone)]
 pub struct Server {
     desk: Option<Arc<Desk>>,
@@ -76,14 +76,14 @@ impl ServerHandler for Server {
         let Some(spec) = tools::ALL.iter().find(|spec| spec.name == request.name) else {
             let names: Vec<&str> = tools::ALL.iter().map(|spec| spec.name).collect();
             let shown: String = request.name.chars().take(60).collect();
-            let text = format!("there is no tool `{shown}`: there are {}", names.join(", "));
+            let text = format!("unknown tool `{shown}`; known tools: {}", names.join(", "));
             return Err(ErrorData::invalid_params(text, None));
         };
         desk.pulse.beat();
-        // A task of its own: a client that does not wait must not leave a task taken and unremembered.
+        // In a task of its own: if the client does not wait, the tool still records the task that it takes.
         let call = tokio::spawn(tools::run(spec, desk.clone(), request.arguments));
         let done = tokio::select! {
-            done = call => done.map_err(|error| ErrorData::internal_error(format!("the tool broke: {error}"), None))?,
+            done = call => done.map_err(|error| ErrorData::internal_error(format!("the tool failed: {error}"), None))?,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
         };
         desk.pulse.beat();
@@ -105,7 +105,7 @@ fn describe(spec: &Spec) -> Tool {
     Tool::new(spec.name, spec.description, schema).with_annotations(hints)
 }
 
-/// Serves one caller over standard input and output until the client is gone; unfinished tasks are given back then.
+/// Serves one caller over standard input and output until the client disconnects; then returns unfinished tasks.
 pub async fn serve_stdio(desk: Arc<Desk>) -> Result<(), String> {
     let server = Server::new(desk.clone());
     let (reads, writes, carried) = crate::lines::carry(tokio::io::stdin(), tokio::io::stdout());
@@ -114,20 +114,20 @@ pub async fn serve_stdio(desk: Arc<Desk>) -> Result<(), String> {
         Ok(service) => service,
         Err(error) => {
             drop(carried.await);
-            return Err(format!("the MCP client did not begin as it should: {error}"));
+            return Err(format!("the MCP client did not initialize: {error}"));
         }
     };
     let ended = service.waiting().await;
-    // What was answered last is on its way.
+    // Flush the last answer.
     drop(carried.await);
     desk.release_all("the agent's MCP connection ended").await;
-    ended.map(|_| ()).map_err(|error| format!("the MCP connection broke: {error}"))
+    ended.map(|_| ()).map_err(|error| format!("the MCP connection failed: {error}"))
 }
 
 /// The tools over streamable HTTP.
 pub type HttpService = StreamableHttpService<Server, NeverSessionManager>;
 
-/// The tools over streamable HTTP: each request is answered by itself, for the `Arc<Desk>` in its extensions.
+/// The tools over streamable HTTP: each request is answered independently, for the `Arc<Desk>` in its extensions.
 pub fn http_service(hosts: Vec<String>, origins: Vec<String>, largest_body: usize) -> HttpService {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -1,12 +1,12 @@
-//! Why a tool did not do what was asked, in words that say what to do next.
+//! Why a tool failed, and what to do next.
 
 use protocol::{Problem, ProblemKind, quotable};
 
-/// Why a tool did not do what was asked: one text for the model.
+/// Why a tool failed: one text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) text: String,
-    /// The hub's word for it, if the hub said so.
+    /// The hub's kind of problem, if the hub refused.
     pub(crate) kind: Option<ProblemKind>,
 }
 
@@ -21,7 +21,7 @@ impl Trouble {
         self
     }
 
-    /// Whether the hub says that things are not as the caller believes.
+    /// Whether the hub reports a conflict with the caller's view.
     pub(crate) fn is_conflict(&self) -> bool {
         self.kind == Some(ProblemKind::Conflict)
     }
@@ -30,26 +30,26 @@ impl Trouble {
 impl From<Problem> for Trouble {
     fn from(problem: Problem) -> Self {
         let mut text = sentence(&problem.detail);
-        // Of one field the detail says it all.
+        // With one field, the detail repeats its message.
         for error in problem.errors.iter().filter(|error| !problem.detail.contains(error.message.trim())) {
             text.push_str(&format!(" {}: {}", error.field, sentence(&error.message)));
         }
         let next = match problem.kind {
             ProblemKind::Invalid | ProblemKind::TooLarge => "Change the arguments and call again.".to_owned(),
             ProblemKind::NotFound => {
-                "It does not exist, or your token may not see it: list_tasks shows what there is.".to_owned()
+                "It does not exist, or your token has no access to it: list_tasks shows the tasks.".to_owned()
             }
             ProblemKind::Forbidden => "Your token may not do this: ask a person.".to_owned(),
             ProblemKind::Unauthenticated => {
-                "The token is not valid any more: tell the person who started you, and stop.".to_owned()
+                "The token is no longer valid: tell the person who started you, and stop.".to_owned()
             }
             ProblemKind::RateLimited => {
                 format!("Wait {} seconds, then call again.", problem.retry_after_seconds.unwrap_or(5))
             }
             ProblemKind::Unavailable | ProblemKind::Storage | ProblemKind::Internal => {
-                "The hub cannot answer now; nothing is lost: go on working and call again in a minute.".to_owned()
+                "The hub cannot answer now. Nothing is lost: continue working and call again in a minute.".to_owned()
             }
-            // What to do about these depends on the tool.
+            // The tool decides what to do about these.
             ProblemKind::Conflict | ProblemKind::Protocol => String::new(),
         };
         Self { text: format!("{text} {next}").trim_end().to_owned(), kind: Some(problem.kind) }
@@ -67,7 +67,7 @@ mod tests {
     use protocol::FieldError;
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn no_message_is_repeated() {
         let error = |field: &str, message: &str| FieldError { field: field.into(), message: message.into() };
         let mut problem = Problem::new(ProblemKind::Invalid, "`count` is 1 to 9, not 12");
         problem.errors = vec![error("count", "`count` is 1 to 9, not 12")];

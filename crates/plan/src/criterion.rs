@@ -8,7 +8,7 @@ use super::words;
 const KINDS: &[&str] =
     &["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"];
 
-/// Whether a line cannot be anything but a criterion; `text: …` may be words about the task.
+/// Whether a line can only be a criterion; `text: …` may also be part of a description.
 pub(super) fn is_one(line: &str) -> bool {
     match line.split_once(':') {
         Some((kind, _)) => kind != "text" && KINDS.contains(&kind),
@@ -16,11 +16,11 @@ pub(super) fn is_one(line: &str) -> bool {
     }
 }
 
-/// Reads a criterion.
+/// Parses a criterion.
 pub fn parse(text: &str) -> Result<Criterion, String> {
     let text = text.trim();
     if text.starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| format!("it is not a criterion: {error}"));
+        return serde_json::from_str(text).map_err(|error| format!("this is not a criterion: {error}"));
     }
     let (kind, rest) = text.split_once(':').map_or((text, ""), |(kind, rest)| (kind.trim_end(), rest.trim()));
     let rest = rest.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).unwrap_or(rest);
@@ -37,11 +37,11 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
             Ok(Criterion::Command { argv: words::split(rest)?, exit_code: None, timeout_seconds: None })
         }
         "only_touches" => needed("a pattern").and_then(|()| Ok(Criterion::OnlyTouches { globs: words::split(rest)? })),
-        "text" if text.contains(':') => needed("words").map(|()| Criterion::Text { text: rest.to_owned() }),
+        "text" if text.contains(':') => needed("a text").map(|()| Criterion::Text { text: rest.to_owned() }),
         _ => match nearest(&word, KINDS.iter().copied()).filter(|_| !kind.contains(' ')) {
-            Some(meant) => {
-                Err(format!("`{kind}` is not a kind of criterion; did you mean `{meant}`? (`text: …` for plain words)"))
-            }
+            Some(meant) => Err(format!(
+                "`{kind}` is not a kind of criterion; did you mean `{meant}`? (write `text: …` for plain text)"
+            )),
             None => Ok(Criterion::Text { text: text.to_owned() }),
         },
     }
@@ -54,13 +54,17 @@ fn file_matches(rest: &str) -> Result<Criterion, String> {
     let (mut regex, mut not_regex, mut min_words, mut parses) = (None, None, None, None);
     for word in words {
         let known = "regex=…, not_regex=…, min_words=N, parses=FORMAT";
-        let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is none of: {known}"))?;
+        let (name, value) = word
+            .split_once('=')
+            .ok_or_else(|| format!("`{word}` is not one of: {known}; quote values with spaces: regex=\"def mul\""))?;
         match name {
             "regex" => regex = Some(value.to_owned()),
             "not_regex" => not_regex = Some(value.to_owned()),
             "min_words" => min_words = Some(value.parse().map_err(|_| format!("`{value}` is not a number of words"))?),
             "parses" => parses = Some(format(value)?),
-            _ => return Err(format!("`{name}` is none of: {known}; for a JSON Schema, write the criterion as JSON")),
+            _ => {
+                return Err(format!("`{name}` is not one of: {known}; for a JSON Schema, write the criterion as JSON"));
+            }
         }
     }
     Ok(Criterion::FileMatches { path, regex, not_regex, min_words, json_schema: None, parses })
@@ -71,7 +75,7 @@ fn format(word: &str) -> Result<FileFormat, String> {
     serde_json::from_value(word.into()).map_err(wrong)
 }
 
-/// A criterion in words.
+/// A criterion for people.
 pub fn say(criterion: &Criterion) -> String {
     match criterion {
         Criterion::FileExists { path } => format!("{path} exists"),
@@ -83,7 +87,7 @@ pub fn say(criterion: &Criterion) -> String {
                 json_schema.as_ref().map(|_| "meets its JSON Schema".to_owned()),
                 parses
                     .and_then(|format| serde_json::to_value(format).ok())
-                    .map(|format| format!("is whole and correct {}", format.as_str().unwrap_or_default())),
+                    .map(|format| format!("is valid {}", format.as_str().unwrap_or_default())),
             ];
             format!("{path} {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" and "))
         }
@@ -94,7 +98,7 @@ pub fn say(criterion: &Criterion) -> String {
             format!("`{}`{ends}{code}{time}", words::join(argv))
         }
         Criterion::OnlyTouches { globs } => format!("touches only {}", globs.join(", ")),
-        Criterion::NoConflictWithBase {} => "can be merged into its base".to_owned(),
+        Criterion::NoConflictWithBase {} => "merges into its base branch".to_owned(),
         Criterion::Committed {} => "everything is committed".to_owned(),
         Criterion::Text { text } => format!("{text} (a person judges)"),
     }
@@ -136,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearly_a_criterion_is_none() {
+    fn a_misspelled_criterion_is_refused() {
         for (line, part) in [
             ("comand: cargo test", "did you mean `command`"),
             ("file_exist: x", "did you mean `file_exists`"),
@@ -145,7 +149,7 @@ mod tests {
             ("command: 'a", "not closed"),
             ("file_matches: a.json min_words=many", "number of words"),
             ("file_matches: a.json parses=word", "json, jsonl"),
-            ("file_matches: a.json big", "none of"),
+            ("file_matches: a.json big", "not one of"),
             ("{\"kind\": \"nothing\"}", "not a criterion"),
             ("", "empty"),
         ] {
@@ -155,11 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn criteria_are_said_in_words() {
+    fn criteria_are_shown_in_words() {
         assert_eq!(say(&parse("command: cargo test 'a b'").unwrap()), "`cargo test 'a b'` passes");
         assert_eq!(
             say(&parse("file_matches: a min_words=3 parses=json").unwrap()),
-            "a has at least 3 words and is whole and correct json"
+            "a has at least 3 words and is valid json"
         );
         assert_eq!(say(&text("It is good")), "It is good (a person judges)");
     }

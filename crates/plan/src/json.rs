@@ -1,4 +1,4 @@
-//! Tasks from JSON, and from lines of JSON.
+//! Parses tasks from JSON and JSONL.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,8 @@ pub(super) fn read(text: &str) -> Found {
         Ok(node) => node,
         Err((line, reason)) => {
             let several = reason.contains("trailing characters") && text.trim_start().starts_with('{');
-            let advice = if several { "; for one task on each line, name it .jsonl or say --format jsonl" } else { "" };
+            let advice =
+                if several { "; for one task per line, name the file .jsonl or pass --format jsonl" } else { "" };
             found.faults.push(Fault::new(line, "", format!("{reason}{advice}")));
             return found;
         }
@@ -26,7 +27,7 @@ pub(super) fn read(text: &str) -> Found {
         Kind::List(items) => list(items, &schema, &mut found),
         Kind::Fields(fields) if node.field("tasks").is_some() => {
             for (name, value) in fields.iter().filter(|(name, _)| name != "tasks") {
-                let reason = "there is no such field beside `tasks`; those of a task stand in the task";
+                let reason = "unknown field beside `tasks`; put the fields of a task into the task";
                 found.faults.push(Fault::new(value.line, name, reason));
             }
             match node.field("tasks").map(|tasks| (&tasks.kind, tasks)) {
@@ -47,7 +48,7 @@ pub(super) fn read(text: &str) -> Found {
     found
 }
 
-/// One task on each line; empty lines are passed over.
+/// One task per line; empty lines are skipped.
 pub(super) fn read_lines(text: &str) -> Found {
     let mut found = Found::default();
     let schema = task_schema();
@@ -58,9 +59,9 @@ pub(super) fn read_lines(text: &str) -> Found {
             Ok(node) => one(&node, &schema, path, &mut found),
             Err((line, reason)) => {
                 found.faults.push(Fault::new(line, path, reason));
-                // A value that goes on on the next line makes every line wrong.
+                // A value that spans several lines makes every line invalid.
                 if at == 0 && Node::parse(text, 1).is_ok() {
-                    let reason = "the file is one JSON value on several lines: name it .json or say --format json";
+                    let reason = "the file is one JSON value on several lines: name it .json or pass --format json";
                     found.faults = vec![Fault::new(line, "", reason)];
                     return found;
                 }
@@ -83,14 +84,14 @@ fn one(node: &Node, schema: &Value, path: String, found: &mut Found) {
     let (task, places) = match serde_json::from_value(node.to_value()) {
         Ok(task) => (task, HashMap::new()),
         Err(error) if fine => return found.faults.push(Fault::new(node.line, path, error.to_string())),
-        // What is wrong was said, in better words; the rest is looked at all the same.
+        // The shape check reported this error better; check the rest anyway.
         Err(_) if matches!(node.kind, Kind::Fields(_)) => salvage(node),
         Err(_) => return,
     };
     found.entries.push(Entry { task, path, lines: lines(node), places });
 }
 
-/// What can be read of a task that is wrong somewhere, with where the items of its lists were.
+/// The readable parts of an invalid task, with the original positions of its list items.
 fn salvage(node: &Node) -> (TaskAdd, HashMap<&'static str, Vec<usize>>) {
     fn one<T: DeserializeOwned>(node: &Node) -> Option<T> {
         serde_json::from_value(node.to_value()).ok()
@@ -124,7 +125,7 @@ fn lines(node: &Node) -> Lines {
 }
 
 fn note(node: &Node, path: &str, lines: &mut Lines) {
-    // Values on the line where the task begins need no note of their own.
+    // Values on the task's first line need no position of their own.
     if !path.is_empty() && Some(node.line) != lines.of("") {
         lines.note(path, node.line);
     }

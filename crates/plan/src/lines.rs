@@ -1,6 +1,6 @@
-//! The lines that a task's fields are on.
+//! The lines of a task's fields.
 
-/// Fields of one task with their lines.
+/// A task's fields with their lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
     first: usize,
@@ -13,12 +13,12 @@ impl Lines {
         Self { first, fields: Vec::new() }
     }
 
-    /// Notes where a field is, as `deps[0]`.
+    /// Stores the line of a field, such as `deps[0]`.
     pub(super) fn note(&mut self, field: impl Into<String>, line: usize) {
         self.fields.push((field.into(), line));
     }
 
-    /// Where a field is, or else what it is in.
+    /// The line of a field, or of what contains it.
     pub(super) fn of(&self, field: &str) -> Option<usize> {
         let mut field = field;
         loop {

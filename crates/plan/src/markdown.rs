@@ -1,4 +1,4 @@
-//! Tasks from a Markdown list: `- [ ]` items, indented details, fields as `- files: …`, and items in items.
+//! Parses tasks from a Markdown list: `- [ ]` items, indented details, fields such as `- files: …`, and nested items.
 
 mod grammar;
 
@@ -9,7 +9,7 @@ use protocol::TaskAdd;
 use super::{Entry, Fault, Found, Lines, criterion};
 use grammar::{Field, KNOWN, bullet, checkbox, fence, field, indentation, named, plain, shift, slip};
 
-/// An item while it is read.
+/// An item while it is parsed.
 #[derive(Debug)]
 struct Item {
     indent: usize,
@@ -19,15 +19,15 @@ struct Item {
     details: Vec<String>,
     /// Fields with their values, each with its line.
     fields: Vec<(Field, String, usize)>,
-    /// Names that look like those of fields, and what was probably meant, each with its line.
+    /// Unknown field names, and the probably intended ones, each with its line.
     slips: Vec<(String, Option<&'static str>, usize)>,
-    /// How deep its first line stands, where its fields are.
+    /// The indentation of its first line, where its fields are.
     depth: Option<usize>,
-    /// The items that are in it, by their place in the list.
+    /// Its nested items, by index.
     parts: Vec<usize>,
 }
 
-/// Reads a list.
+/// Parses a list.
 pub(super) fn read(text: &str) -> Found {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
@@ -39,13 +39,13 @@ pub(super) fn read(text: &str) -> Found {
 #[derive(Debug, Default)]
 struct Reader {
     items: Vec<Item>,
-    /// The items that are open, outermost first, by their place.
+    /// The open items, outermost first, by index.
     open: Vec<usize>,
-    /// The field that deeper lines belong to, and how deep it stands itself.
+    /// The field that deeper lines belong to, and its indentation.
     field: Option<usize>,
-    /// Inside a block of code: what ends it.
+    /// The end marker, while inside a code block.
     fence: Option<&'static str>,
-    /// Lines that belong to no item.
+    /// Lines outside of items.
     outside: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Reader {
         self.open.retain(|at| self.items[*at].indent < indent);
         if self.open.is_empty() {
             self.fence = fence(text);
-            // Headings are there for people.
+            // Headings are ignored.
             if !text.starts_with('#') {
                 self.outside.push(number);
             }
@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// A line under a field: another value, or more of the last one.
+    /// A line below a field: another value, or more of the last one.
     fn value(&mut self, text: &str, number: usize) {
         let Some(item) = self.open.last().map(|at| &mut self.items[*at]) else { return };
         let Some((field, last, _)) = item.fields.last_mut() else { return };
@@ -156,7 +156,7 @@ impl Reader {
 
     fn finish(mut self) -> Found {
         let mut found = Found::default();
-        // Parts need names that what contains them can wait for.
+        // Nested items need names that the outer item can depend on.
         let whole: Vec<usize> = (0..self.items.len()).filter(|at| !self.items[*at].done).collect();
         for outer in whole {
             for part in self.items[outer].parts.clone() {
@@ -188,12 +188,14 @@ impl Reader {
         }
         found.ticked = ticked;
         if ticked > 0 {
-            found.notes.push(format!("{ticked} ticked off, passed over"));
+            found
+                .notes
+                .push(format!("skipped {}", domain::text::counted(ticked, "ticked-off item", "ticked-off items")));
         }
         if let (Some(first), false) = (self.outside.first(), found.entries.is_empty()) {
             found.notes.push(match self.outside.len() {
-                1 => format!("line {first} is outside of items, in no task"),
-                count => format!("{count} lines outside of items, the first on line {first}, are in no task"),
+                1 => format!("ignored line {first}: it belongs to no item"),
+                count => format!("ignored {count} lines that belong to no item, the first on line {first}"),
             });
         }
         found
@@ -211,7 +213,7 @@ impl Item {
         for (name, meant, line) in &self.slips {
             let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ".".to_owned());
             let reason = format!(
-                "there is no such field{meant} Known are: {KNOWN}. If it belongs to the description, leave out the colon"
+                "unknown field{meant} Known fields: {KNOWN}. If this is part of the description, remove the colon"
             );
             faults.push(Fault::new(*line, super::join(&entry.path, name), reason));
         }
@@ -223,7 +225,7 @@ impl Item {
             match field {
                 Field::Context => context.push(value.to_owned()),
                 Field::Id if task.id.is_some() => {
-                    faults.push(Fault::new(line, super::join(&entry.path, "id"), "the task has a name already"));
+                    faults.push(Fault::new(line, super::join(&entry.path, "id"), "the task already has a name"));
                 }
                 Field::Id => {
                     task.id = Some(plain(value).to_owned());
@@ -247,7 +249,7 @@ impl Item {
                 Field::Priority => match value.parse::<u8>() {
                     Ok(priority @ 0..=9) => task.priority = Some(priority),
                     _ => {
-                        let reason = format!("is `{value}`; expected a number from 0 up to 9");
+                        let reason = format!("is `{value}`; expected a number from 0 to 9");
                         faults.push(Fault::new(line, super::join(&entry.path, "priority"), reason));
                     }
                 },
@@ -258,7 +260,7 @@ impl Item {
         (entry, faults)
     }
 
-    /// The title, and under it the details as far to the left as they go together.
+    /// The title, and below it the details with their common indentation removed.
     fn description(&self) -> String {
         let depth = self.details.iter().filter(|line| !line.trim().is_empty()).map(|line| indentation(line).0).min();
         let lines = self.details.iter().map(|line| shift(line, depth.unwrap_or(0)));

@@ -1,4 +1,4 @@
-//! What a schema cannot say: names, dependencies, cycles, patterns, paths, and tasks that say the same twice.
+//! Checks beyond the schema: names, dependencies, cycles, patterns, paths, and similar tasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use protocol::Criterion;
 use super::near::hint;
 use super::{Entry, Fault, Found};
 
-/// How many tasks a hub takes at once.
+/// How many tasks a hub accepts at once.
 const MOST: usize = 10_000;
-/// Every task is compared with every other up to this many.
+/// Up to this many tasks, every task is compared with every other.
 const COMPARED: usize = 1_000;
 
-/// Adds what is wrong with tasks that have the right shape, and what is worth knowing about them.
+/// Adds errors and notes about tasks of the right shape.
 pub(super) fn check(found: &mut Found) {
     let (names, mut faults) = names(&found.entries);
     for entry in &found.entries {
@@ -35,14 +35,15 @@ pub(super) fn check(found: &mut Found) {
     found.similar.extend(similar(&found.entries));
     let unchecked = found.entries.iter().filter(|entry| entry.task.acceptance.is_empty()).count();
     found.notes.extend(no_acceptance(unchecked));
-    // What is done already needs nobody's waiting, and to wait twice is to wait once.
+    // Finished dependencies and repeated ones are dropped.
     for entry in &mut found.entries {
         let mut seen = HashSet::new();
         let needed = |dep: &String| names.contains_key(dep) || !found.done.contains(dep);
         entry.task.deps.retain(|dep| needed(dep) && seen.insert(dep.clone()));
     }
     if found.entries.len() > MOST {
-        let reason = format!("it has {} tasks; a hub takes at most {MOST} at once: split it", found.entries.len());
+        let reason =
+            format!("the file has {} tasks; a hub accepts at most {MOST} at once: split it", found.entries.len());
         found.faults.push(Fault { line: None, path: String::new(), reason });
     }
 }
@@ -77,7 +78,7 @@ fn deps(entry: &Entry, names: &Names, done: &[String]) -> Vec<Fault> {
         let place = entry.item("deps", at);
         if !names.contains_key(dep) && !done.contains(dep) && dep.parse::<TaskId>().is_err() {
             let meant = hint(dep, names.keys().map(String::as_str));
-            let reason = format!("no task in this file has the name `{dep}`, and it is no id (tsk_…){meant}");
+            let reason = format!("`{dep}` is neither the name of a task in this file nor a task id (tsk_…){meant}");
             faults.push(entry.fault(&place, reason));
         }
     }
@@ -93,7 +94,7 @@ fn cycle(entries: &[Entry], names: &Names) -> Option<Fault> {
         .collect();
     let graph::Cycle(cycle) = graph::sort(&tasks).err()?;
     let round: Vec<&str> = cycle.iter().chain(cycle.first()).map(|at| name(*at)).collect();
-    let reason = format!("these tasks wait for each other, so none could ever start: {}", round.join(" → "));
+    let reason = format!("these tasks depend on each other in a cycle: {}", round.join(" → "));
     cycle.first().map(|first| entries[*first].fault("deps", reason))
 }
 
@@ -122,17 +123,17 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
                 faults.extend(wrong.map(|why| (field, format!("is not a regular expression: {why}"))));
             }
             let wrong = json_schema.as_ref().and_then(criteria::json_schema_fault);
-            faults.extend(wrong.map(|why| ("json_schema", format!("is not a JSON Schema that can be used: {why}"))));
+            faults.extend(wrong.map(|why| ("json_schema", format!("is not a usable JSON Schema: {why}"))));
             let says =
                 [regex.is_some(), not_regex.is_some(), min_words.is_some(), json_schema.is_some(), parses.is_some()];
             if !says.contains(&true) {
-                let reason = "says nothing about the file: give regex, not_regex, min_words, json_schema or parses";
+                let reason = "has no condition: add regex, not_regex, min_words, json_schema or parses";
                 faults.push(("", reason.to_owned()));
             }
         }
         Criterion::Command { argv, .. } => {
             let nothing = argv.first().is_some_and(|program| program.trim().is_empty());
-            faults.extend(nothing.then(|| ("argv", "names no program".to_owned())));
+            faults.extend(nothing.then(|| ("argv", "has no program".to_owned())));
         }
         Criterion::OnlyTouches { globs } => {
             let wrong = globs.iter().filter_map(|glob| criteria::patterns(std::slice::from_ref(glob)).err());
@@ -148,15 +149,15 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
 
 fn outside(path: &str) -> Option<String> {
     if path.starts_with('/') || path.split('/').any(|part| part == "..") {
-        return Some(format!("`{path}` leads out of the workspace: give a path inside it"));
+        return Some(format!("`{path}` is outside the workspace: use a path inside it"));
     }
     None
 }
 
-/// What it means that so many tasks have no acceptance; nothing when all have.
+/// A note about tasks without acceptance criteria; `None` if all have some.
 pub fn no_acceptance(count: usize) -> Option<String> {
-    let (tasks, have) = if count == 1 { ("task", "has") } else { ("tasks", "have") };
-    (count > 0).then(|| format!("{count} {tasks} {have} no acceptance: whatever is reported counts"))
+    let tasks = domain::text::counted(count, "task has", "tasks have");
+    (count > 0).then(|| format!("{tasks} no acceptance criteria: any report is accepted"))
 }
 
 fn similar(entries: &[Entry]) -> Vec<String> {
@@ -166,12 +167,12 @@ fn similar(entries: &[Entry]) -> Vec<String> {
     let gists: Vec<Gist> = entries.iter().map(|entry| Gist::of(&entry.task.description, &entry.task.files)).collect();
     let mut notes = Vec::new();
     for (at, gist) in gists.iter().enumerate() {
-        // One that says nothing is wrong, and like no other.
+        // An empty task is an error anyway, and similar to none.
         if entries[at].task.description.trim().is_empty() {
             continue;
         }
         if let Some(before) = gists[..at].iter().position(|before| before.is_near(gist)) {
-            notes.push(format!("{} says nearly the same as {}", shown(&entries[at]), shown(&entries[before])));
+            notes.push(format!("{} is similar to {}", shown(&entries[at]), shown(&entries[before])));
         }
     }
     notes

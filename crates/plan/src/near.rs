@@ -1,8 +1,8 @@
-//! Words that were probably meant.
+//! Suggestions for misspelled words.
 
-/// The candidate that differs least from `word`, if it differs little.
+/// The most similar candidate, if it is similar enough.
 pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Long words are never a slip of the finger, and short ones are near to everything.
+    // Long words are not typing errors, and short ones are similar to everything.
     let limit = match word.chars().count() {
         0..=2 => return None,
         3..=5 => 1,
@@ -13,12 +13,12 @@ pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     near.filter(|(distance, _)| *distance <= limit).min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
-/// `; did you mean …?`, if something was probably meant.
+/// `; did you mean …?`, if there is a suggestion.
 pub(super) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// How many characters must be changed, added or removed.
+/// The edit distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_found_and_other_words_left_alone() {
+    fn typing_errors_are_found_and_other_words_left_alone() {
         let fields = ["description", "deps", "files", "acceptance"];
         assert_eq!(nearest("desciption", fields), Some("description"));
         assert_eq!(nearest("dep", fields), Some("deps"));

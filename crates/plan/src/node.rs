@@ -1,15 +1,15 @@
-//! JSON with the line that each value is on.
+//! JSON values with their lines.
 
 use serde_json::{Map, Number, Value};
 
-/// A value and where it begins.
+/// A value and its first line.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) line: usize,
     pub(super) kind: Kind,
 }
 
-/// What it is.
+/// The value.
 #[derive(Debug)]
 pub(super) enum Kind {
     Null,
@@ -17,19 +17,19 @@ pub(super) enum Kind {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Names as they were written: one may be there twice.
+    /// Names as written: a name may occur twice.
     Fields(Vec<(String, Node)>),
 }
 
 impl Node {
-    /// Reads a text whose first line is line `first` of its file.
+    /// Parses a text whose first line is line `first` of its file.
     pub(super) fn parse(text: &str, first: usize) -> Result<Self, (usize, String)> {
-        // The library says best what is wrong with a text; of one that is right it does not say where things are.
+        // The library reports errors best, but does not give the lines of valid values.
         serde_json::from_str::<Value>(text).map_err(|error| {
             let said = error.to_string();
             let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
-            let end = if error.is_eof() { "; it seems to be cut off" } else { "" };
-            (first + error.line().max(1) - 1, format!("it is not JSON: {said}, at column {}{end}", error.column()))
+            let end = if error.is_eof() { "; the file seems to be cut off" } else { "" };
+            (first + error.line().max(1) - 1, format!("invalid JSON: {said}, at column {}{end}", error.column()))
         })?;
         Ok(Scanner { text, at: 0, line: first }.value())
     }
@@ -56,20 +56,20 @@ impl Node {
         }
     }
 
-    /// What it is, in words.
+    /// Its type, for people.
     pub(super) fn what(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",
             Kind::Bool(_) => "true or false",
             Kind::Number(_) => "a number",
-            Kind::Text(_) => "a text",
+            Kind::Text(_) => "a string",
             Kind::List(_) => "a list",
             Kind::Fields(_) => "an object",
         }
     }
 }
 
-/// Goes through a text that is known to be JSON.
+/// Walks over valid JSON.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -184,6 +184,6 @@ mod tests {
         assert!(items[1].field("b\"").is_some());
         let (line, said) = Node::parse("{\"a\": 1,\n\"b\"", 1).unwrap_err();
         assert!(line == 2 && said.contains("cut off"), "{line} {said}");
-        assert!(Node::parse(&"[".repeat(100_000), 1).is_err(), "deep nesting ends nobody");
+        assert!(Node::parse(&"[".repeat(100_000), 1).is_err(), "deep nesting does not overflow the stack");
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a value has the shape that the documented schema asks for, said of every place at once.
+//! Checks a value against the documented schema and reports all errors at once.
 
 use regex::Regex;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::near::hint;
 use super::node::{Kind, Node};
 use super::{Fault, join};
 
-/// Everything that is wrong with `node` as the schema's definition `name`.
+/// All errors in `node` as the schema's definition `name`.
 pub(super) fn check(node: &Node, schema: &Value, name: &str, path: &str) -> Vec<Fault> {
     let mut checker = Checker { defs: &schema["$defs"], faults: Vec::new() };
     checker.value(node, &schema["$defs"][name], path);
@@ -102,7 +102,7 @@ impl Checker<'_> {
                 if schema["minLength"].as_u64().is_some_and(|_| text.trim().is_empty()) {
                     self.say(node, path, "is empty: write at least one visible character");
                 }
-                // Characters for a schema, bytes for the hub: what is too long for either is too long.
+                // A schema counts characters, the hub bytes: refuse what is too long for either.
                 if let Some(most) = schema["maxLength"].as_u64().filter(|most| text.len() as u64 > *most) {
                     self.say(node, path, format!("has {} bytes; the limit is {most}", text.len()));
                 }
@@ -115,7 +115,7 @@ impl Checker<'_> {
                 }
                 let pattern = schema["pattern"].as_str().and_then(|pattern| Regex::new(pattern).ok());
                 if let Some(pattern) = pattern.filter(|pattern| !pattern.is_match(text)) {
-                    self.say(node, path, format!("does not look as it should: expected {pattern}"));
+                    self.say(node, path, format!("does not match {pattern}"));
                 }
             }
             Kind::Number(number) => {
@@ -123,7 +123,7 @@ impl Checker<'_> {
                 let (least, most) = (schema["minimum"].as_i64(), schema["maximum"].as_i64());
                 if least.is_some_and(|least| value < least) || most.is_some_and(|most| value > most) {
                     let least = least.map(|least| format!(" from {least}")).unwrap_or_default();
-                    let most = most.map(|most| format!(" up to {most}")).unwrap_or_default();
+                    let most = most.map(|most| format!(" to {most}")).unwrap_or_default();
                     self.say(node, path, format!("is {number}; expected a number{least}{most}"));
                 }
             }
@@ -150,15 +150,15 @@ impl Checker<'_> {
         for (at, (name, value)) in fields.iter().enumerate() {
             let place = join(path, name);
             if fields[..at].iter().any(|(before, _)| before == name) {
-                self.say(value, &place, "is there twice");
+                self.say(value, &place, "occurs twice");
             }
             match known.get(name) {
                 Some(inner) => self.value(value, inner, &place),
                 None if schema["additionalProperties"] == false => {
                     let names: Vec<&str> = known.keys().map(String::as_str).collect();
                     let meant = hint(name, names.iter().copied());
-                    let meant = if meant.is_empty() { format!("; known are: {}", names.join(", ")) } else { meant };
-                    self.say(value, &place, format!("there is no such field{meant}"));
+                    let meant = if meant.is_empty() { format!("; known fields: {}", names.join(", ")) } else { meant };
+                    self.say(value, &place, format!("unknown field{meant}"));
                 }
                 None => {}
             }
@@ -172,7 +172,7 @@ impl Checker<'_> {
 
 fn say(wanted: &str) -> &str {
     match wanted {
-        "string" => "a text",
+        "string" => "a string",
         "integer" => "a whole number",
         "array" => "a list",
         "object" => "an object",

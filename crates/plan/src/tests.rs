@@ -51,19 +51,19 @@ fn every_error_is_said_with_its_place() {
         text,
         &[
             "line 2, tasks[0].description: is missing",
-            "line 2, tasks[0].desciption: there is no such field; did you mean `description`?",
-            "line 2, tasks[0].priority: is 12; expected a number from 0 up to 9",
+            "line 2, tasks[0].desciption: unknown field; did you mean `description`?",
+            "line 2, tasks[0].priority: is 12; expected a number from 0 to 9",
             "line 3, tasks[1].description: is empty",
-            "line 3, tasks[1].deps[1]: is a number; expected a text",
-            "line 3, tasks[1].deps[0]: no task in this file has the name `nobody`",
+            "line 3, tasks[1].deps[1]: is a number; expected a string",
+            "line 3, tasks[1].deps[0]: `nobody` is neither the name",
             "line 4, tasks[1].acceptance[0].kind: `comand` is not one of: file_exists, file_matches, command",
             "line 5, tasks[1].acceptance[1].argv: is empty",
             "line 6, tasks[1].acceptance[3]: is a text; expected an object with a `kind`",
-            "line 6, tasks[1].acceptance[2].path: `../x` leads out",
+            "line 6, tasks[1].acceptance[2].path: `../x` is outside",
             "line 6, tasks[1].acceptance[2].regex: is not a regular expression",
             "line 7, tasks[2].priority: is a number; expected a whole number",
             "line 7, tasks[2].activity: does not look as it should",
-            "line 7, tasks[2].description: is there twice",
+            "line 7, tasks[2].description: occurs twice",
         ],
     );
 }
@@ -79,11 +79,11 @@ fn names_dependencies_and_patterns_are_checked() {
          {\"description\": \"w\", \"files\": [\"/etc\"], \"acceptance\": [{\"kind\": \"file_matches\", \"path\": \"a\"},\
          {\"kind\": \"file_matches\", \"path\": \"a\", \"regex\": \"(\"}, {\"kind\": \"only_touches\", \"globs\": [\"[\"]}]}",
         &[
-            "line 1, tasks[0].deps: these tasks wait for each other, so none could ever start: lexer → parser → docs → lexer",
+            "line 1, tasks[0].deps: these tasks depend on each other in a cycle: lexer → parser → docs → lexer",
             "line 4, tasks[3].id: `docs` is already the name of tasks[2] on line 3",
-            "line 4, tasks[3].deps[0]: no task in this file has the name `lexers`, and it is no id (tsk_…); did you mean `lexer`?",
-            "line 5, tasks[4].files[0]: `/etc` leads out",
-            "line 5, tasks[4].acceptance[0]: says nothing",
+            "line 4, tasks[3].deps[0]: `lexers` is neither the name of a task in this file nor a task id (tsk_…); did you mean `lexer`?",
+            "line 5, tasks[4].files[0]: `/etc` is outside",
+            "line 5, tasks[4].acceptance[0]: has no condition",
             "line 5, tasks[4].acceptance[1].regex: is not a regular expression: unclosed group",
             "line 5, tasks[4].acceptance[2].globs: is not a pattern",
         ],
@@ -98,7 +98,7 @@ fn a_json_schema_that_cannot_be_used_is_refused() {
             r#"{{"description": "x", "acceptance": [{{"kind": "file_matches", "path": "a.json", "json_schema": {schema}}}]}}"#
         )
     };
-    let wrong = "acceptance[0].json_schema: is not a JSON Schema that can be used: `/type`";
+    let wrong = "acceptance[0].json_schema: is not a usable JSON Schema: `/type`";
     check_fault("a.json", &task(r#"{"type": "objekt"}"#), &[wrong]);
     check_fault("a.json", &task(r#"{"$ref": "https://example.org/x.json"}"#), &["acceptance[0].json_schema"]);
     tasks("a.json", &task(r#"{"type": "object", "required": ["name"]}"#));
@@ -106,30 +106,26 @@ fn a_json_schema_that_cannot_be_used_is_refused() {
 
 #[test]
 fn what_is_no_task_file_says_so() {
-    check_fault("a.json", "", &["it is not JSON"]);
-    check_fault("a.json", "[]", &["there is no task in it"]);
+    check_fault("a.json", "", &["invalid JSON"]);
+    check_fault("a.json", "[]", &["the file has no task"]);
     check_fault("a.json", "3", &["line 1: is a number; expected a task"]);
     check_fault(
         "a.json",
         "{\"description\": \"cut",
-        &["line 1: it is not JSON: EOF while parsing a string, at column 20; it seems"],
+        &["line 1: invalid JSON: EOF while parsing a string, at column 20; the file seems"],
     );
     check_fault("a.json", "{\"description\": \"a\"}\n{\"description\": \"b\"}", &["--format jsonl"]);
-    check_fault(
-        "a.json",
-        r#"{"tasks": {}, "x": 1}"#,
-        &["x: there is no such field", "tasks: is an object; expected a list"],
-    );
+    check_fault("a.json", r#"{"tasks": {}, "x": 1}"#, &["x: unknown field", "tasks: is an object; expected a list"]);
     check_fault("a.jsonl", "[\n{\"description\": \"a\"}\n]", &["--format json"]);
     check_fault(
         "a.jsonl",
         "{\"description\": \"a\"}\nnonsense\n{\"description\": \"other thing\"}",
-        &["line 2, tasks[1]: it is not JSON"],
+        &["line 2, tasks[1]: invalid JSON"],
     );
-    check_fault("a.md", "# Plan\n\nSome words.\n- a bullet\n", &["begin each with `- [ ]`"]);
+    check_fault("a.md", "# Plan\n\nSome words.\n- a bullet\n", &["begin each task with `- [ ]`"]);
     check_fault("a.md", "- [x] done\n", &["ticked off"]);
     let said = |bytes: &[u8]| read(bytes, "a.md", None).faults[0].to_string();
-    assert_eq!(said(b"- [ ] ok\n- [ ] \xff\n"), "line 2: it is not UTF-8 from byte 15 on");
+    assert_eq!(said(b"- [ ] ok\n- [ ] \xff\n"), "line 2: the file is not UTF-8 from byte 15 on");
     assert!(said(b"\xff\xfe-\0").contains("UTF-16"));
 }
 
@@ -204,9 +200,9 @@ fn a_markdown_list_is_read_with_its_details() {
     assert_eq!(
         notes,
         [
-            "2 ticked off, passed over",
-            "line 3 is outside of items, in no task",
-            "4 tasks have no acceptance: whatever is reported counts",
+            "skipped 2 ticked-off items",
+            "ignored line 3: it belongs to no item",
+            "4 tasks have no acceptance criteria: any report is accepted",
         ]
     );
 }
@@ -220,9 +216,9 @@ fn a_wrong_list_says_where() {
             "line 1, tasks[0].description: the item has no title",
             "line 3, tasks[1].priority: is `high`",
             "line 4, tasks[1].acceptance[0]: `comand` is not a kind",
-            "line 5, tasks[1].deps[0]: no task in this file has the name `y`",
-            "line 7, tasks[1].id: the task has a name already",
-            "line 9, tasks[2].deps[0]: no task in this file has the name `z`",
+            "line 5, tasks[1].deps[0]: `y` is neither the name",
+            "line 7, tasks[1].id: the task already has a name",
+            "line 9, tasks[2].deps[0]: `z` is neither the name",
         ],
     );
 }
@@ -254,8 +250,8 @@ fn a_field_s_name_that_is_misspelt_is_no_description() {
         "a.md",
         "- [ ] x\n  - accpet: committed\n  - **Priorty**: 3\n  - Note: this is fine\n  fils: so is this\n",
         &[
-            "line 2, tasks[0].accpet: there is no such field; did you mean `accept`?",
-            "line 3, tasks[0].Priorty: there is no such field; did you mean `priority`?",
+            "line 2, tasks[0].accpet: unknown field; did you mean `accept`?",
+            "line 3, tasks[0].Priorty: unknown field; did you mean `priority`?",
         ],
     );
 }
@@ -266,10 +262,10 @@ fn a_field_that_is_unknown_is_no_description() {
         "a.md",
         "- [ ] x {#x}\n- [ ] y\n  - depends: x\n  - Depends on: x\n  depends_on: x\n  - owner: Ada\n",
         &[
-            "line 3, tasks[1].depends: there is no such field; did you mean `deps`? Known are: id, context, accept, files, deps",
-            "line 4, tasks[1].Depends on: there is no such field; did you mean `deps`?",
-            "line 5, tasks[1].depends_on: there is no such field; did you mean `deps`?",
-            "line 6, tasks[1].owner: there is no such field. Known are: id,",
+            "line 3, tasks[1].depends: unknown field; did you mean `after`? Known fields: id, context, accept, files, after",
+            "line 4, tasks[1].Depends on: unknown field; did you mean `after`?",
+            "line 5, tasks[1].depends_on: unknown field; did you mean `after`?",
+            "line 6, tasks[1].owner: unknown field. Known fields: id,",
         ],
     );
     let words = "- [ ] x\n  See https://example.org: there\n  - Windows: keep CRLF\n  - the parser: keep it\n  - std::io is fine\n    - nested: too\n  note: this, too\n";
@@ -281,20 +277,20 @@ fn places_are_right_after_a_fault() {
     check_fault(
         "a.md",
         "- [ ] x\n  - accept: comand: x\n  - accept: file_exists: ../y\n",
-        &["line 2, tasks[0].acceptance[0]: `comand`", "line 3, tasks[0].acceptance[1].path: `../y` leads out"],
+        &["line 2, tasks[0].acceptance[0]: `comand`", "line 3, tasks[0].acceptance[1].path: `../y` is outside"],
     );
     check_fault(
         "a.json",
         r#"{"description": "x", "files": [1, "/etc"]}"#,
-        &["files[0]: is a number", "files[1]: `/etc` leads out"],
+        &["files[0]: is a number", "files[1]: `/etc` is outside"],
     );
 }
 
 #[test]
 fn the_same_said_twice_is_pointed_out() {
     let file = read(b"- [ ] Fix the login page\n- [ ] Write docs\n- [ ] fix the login page!\n", "a.md", None);
-    assert_eq!(file.similar, ["tasks[2] says nearly the same as tasks[0]"]);
-    assert_eq!(file.notes, ["3 tasks have no acceptance: whatever is reported counts"]);
+    assert_eq!(file.similar, ["tasks[2] is similar to tasks[0]"]);
+    assert_eq!(file.notes, ["3 tasks have no acceptance criteria: any report is accepted"]);
     assert_eq!((file.faults.len(), file.tasks.len()), (0, 3));
 }
 

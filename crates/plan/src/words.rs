@@ -1,4 +1,4 @@
-//! A line of words, with quotes, as a shell splits it; nothing is expanded.
+//! Splits a line into words like a shell, with quotes and without expansion.
 
 /// The words of `text`; quotes keep white space, a backslash keeps the next character.
 pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
@@ -11,12 +11,12 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
             (Some(open), _) if c == open => quote = None,
             (Some('\''), _) => word.get_or_insert_default().push(c),
             (_, '\\') => match characters.next() {
-                // In double quotes a backslash is one, except before what it must protect.
+                // In double quotes, a backslash escapes only special characters.
                 Some(next) if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') => {
                     word.get_or_insert_default().extend(['\\', next]);
                 }
                 Some(next) => word.get_or_insert_default().push(next),
-                None => return Err("it ends with a backslash that protects nothing".to_owned()),
+                None => return Err("the line ends with a backslash".to_owned()),
             },
             (None, '\'' | '"') => {
                 quote = Some(c);
@@ -33,7 +33,7 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Words as one line that [`split`] takes apart again.
+/// Joins words into a line that [`split`] splits again.
 pub fn join(words: &[String]) -> String {
     let plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./:=@%+,*?[]{}".contains(c));
@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quotes_keep_together_what_belongs_together() {
+    fn quotes_keep_words_together() {
         let check = |text: &str, words: &[&str]| assert_eq!(split(text).unwrap(), words, "{text}");
         check("cargo  test --all", &["cargo", "test", "--all"]);
         check(r#"sh -c "a b" '' 'c"d'"#, &["sh", "-c", "a b", "", "c\"d"]);

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::UserRef;
 use crate::shapes::{inputs, queries, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! activities {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* activities {
         changes {
@@ -45,11 +45,11 @@ macro_rules! activities {
 pub(crate) use activities;
 
 inputs! {
-    /// An activity to be created; its creator owns it.
+    /// A new activity; its creator owns it.
     ActivityCreate {
         /// Free text: intent on the first line, then plan and blockers.
         content: String,
-        /// Where it stands; `active` when absent.
+        /// The status; default: `active`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<ActivityStatus>,
         /// Workspaces, sessions and branches.
@@ -58,7 +58,7 @@ inputs! {
         links: Vec<Link>,
     }
 
-    /// Changes to an activity; what is absent stays.
+    /// Changes to an activity; absent fields stay unchanged.
     ActivityUpdate {
         /// The new text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ inputs! {
         /// Refuse with `conflict` unless the content's version is still this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expected_version: Option<u32>,
-        /// Where it stands.
+        /// The status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<ActivityStatus>,
         /// Workspaces, sessions and branches; replaces the whole list.
@@ -104,7 +104,7 @@ views! {
         name: String,
         /// Who started it.
         owner: UserRef,
-        /// Where it stands.
+        /// The status.
         status: ActivityStatus,
         /// Free text: intent, plan, blockers.
         content: String,

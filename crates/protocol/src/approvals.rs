@@ -1,4 +1,4 @@
-//! Requests to a runner's owner: what others wrote and would run on their machine.
+//! Requests to a runner's owner to run other people's text on their machine.
 
 use domain::{
     Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, ReportId, RunnerId, SessionId, TaskId, Timestamp,
@@ -11,11 +11,11 @@ use utoipa::{IntoParams, ToSchema};
 use crate::shapes::{queries, views};
 use crate::{Sandbox, UserRef};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! approvals {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* approvals {
         changes {
-            /// The receiver is asked to let something run on their runner, or has answered.
+            /// The receiver is asked for an approval, or has answered.
             Approval { approval: Approval },
         }
         answers {
@@ -24,18 +24,18 @@ macro_rules! approvals {
             Grants(Vec<Grant>),
         }
         verbs {
-            /// What others wrote and would run on the caller's runners.
+            /// The requests to run other people's text on the caller's runners.
             ApprovalList "approval.list" GET "/api/approvals"
                 { query filter: ApprovalFilter } -> 200 Vec<Approval>, Person;
             /// One such request.
             ApprovalShow "approval.show" GET "/api/approvals/{approval}"
                 { path approval: ApprovalId } -> 200 Approval, Mine;
-            /// Allows it, or not.
+            /// Answers a request.
             ApprovalAnswer "approval.answer" POST "/api/approvals/{approval}/answer"
                 { path approval: ApprovalId, body input: crate::ApprovalAnswer } -> 200 Approval, Mine;
-            /// What the caller allowed for good.
+            /// The caller's grants.
             GrantList "grant.list" GET "/api/grants" {} -> 200 Vec<Grant>, Person;
-            /// Takes such a permission back.
+            /// Revokes a grant.
             GrantRevoke "grant.revoke" DELETE "/api/grants/{grant}" { path grant: GrantId } -> 204 (), Mine;
         }
     } } };
@@ -53,18 +53,18 @@ queries! {
         /// Only those of this task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// Whether those that were answered are listed, too; the newest 500.
+        /// Include answered requests; the newest 500.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answered: Option<bool>,
     }
 }
 
 views! {
-    /// Who wrote something, and with whose hand.
+    /// The author of something: a person or their agent.
     WrittenBy {
         /// The person.
         user: UserRef,
-        /// The session whose agent wrote it on their behalf; absent when it was no session's agent.
+        /// The session whose agent wrote it; absent if it was not a session's agent.
         agent: Option<SessionId>,
         /// Whether an agent wrote it, in a session or with the person's own token.
         #[serde(default)]
@@ -87,7 +87,7 @@ views! {
         kind: ApprovalKind,
         /// The exact text: a command, a path, a prompt, or settings with the files that they are in.
         text: String,
-        /// Names the exact text.
+        /// A hash of the exact text.
         sha256: String,
         /// Who wrote it.
         author: WrittenBy,
@@ -95,7 +95,7 @@ views! {
         why: String,
         /// Whether it would run in a sandbox.
         sandbox: bool,
-        /// What that sandbox leaves open; absent when it would run without one.
+        /// That sandbox; absent if it would run without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         reach: Option<Sandbox>,
@@ -109,13 +109,13 @@ views! {
         workspace: Option<WorkspaceId>,
         /// When it was asked.
         created_at: Timestamp,
-        /// The answer; absent while nobody has answered.
+        /// The answer; absent while it is open.
         answer: Option<Answered>,
         /// When it was answered.
         answered_at: Option<Timestamp>,
     }
 
-    /// A standing permission: what a runner's owner allowed for good.
+    /// A lasting approval.
     Grant {
         /// The permission's id.
         id: GrantId,
@@ -127,13 +127,13 @@ views! {
         kind: Option<ApprovalKind>,
         /// The exact text, when one is allowed.
         text: Option<String>,
-        /// Names that text.
+        /// A hash of that text.
         sha256: Option<String>,
-        /// The author whose texts are all allowed; otherwise who wrote the one text.
+        /// The author whose texts are all allowed, or of the one text.
         author: UserRef,
-        /// Whether the author's agents are meant, not the person.
+        /// Whether it covers the author's agents, not the person.
         agents: bool,
-        /// The sandbox in which it is allowed, or a tighter one; absent when it is allowed without one, too.
+        /// The sandbox in which it is allowed, or a tighter one; absent if it is also allowed without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         reach: Option<Sandbox>,

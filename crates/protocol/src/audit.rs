@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::UserRef;
 use crate::shapes::{queries, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! audit {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* audit {
         changes {
@@ -32,11 +32,11 @@ queries! {
         /// Only entries of this project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         project: Option<ProjectId>,
-        /// Only entries with a lower number; the newest when absent.
+        /// Only entries with a lower number; default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         before: Option<u64>,
-        /// How many at most, up to 500; 100 when absent.
+        /// Maximum number, at most 500; default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     }
@@ -48,7 +48,7 @@ views! {
         /// Its place in the trail, from 1, without gaps.
         #[ts(type = "number")]
         number: u64,
-        /// When.
+        /// The time.
         at: Timestamp,
         /// Who, if a person; absent for the hub itself and for links.
         actor: Option<UserRef>,
@@ -78,7 +78,7 @@ views! {
 pub enum ActedBy {
     /// An agent, with the token of its session.
     Agent {
-        /// The session, for those who may look into it.
+        /// The session, for people who may see it.
         session: Option<SessionId>,
     },
     /// A runner.

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::UserRef;
 use crate::shapes::{inputs, queries, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! chat {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* chat {
         changes {
@@ -64,10 +64,10 @@ queries! {
     /// Which part of a chat to show.
     #[derive(Copy)]
     MessagePage {
-        /// Only messages with a lower number; the newest when absent.
+        /// Only messages with a lower number; default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u32>,
-        /// How many at most, up to 200; 50 when absent.
+        /// Maximum number, at most 200; default: 50.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     }
@@ -86,7 +86,7 @@ views! {
         author: UserRef,
         /// Whether the person, their floor manager or an agent wrote it.
         author_kind: AuthorKind,
-        /// The session whose agent wrote it, for those who may look into it.
+        /// The session whose agent wrote it, for people who may see it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         author_session: Option<SessionId>,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::UserRef;
 use crate::shapes::{inputs, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! credentials {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* credentials {
         changes {
@@ -26,13 +26,13 @@ macro_rules! credentials {
         verbs {
             /// The caller's tokens.
             TokenList "token.list" GET "/api/tokens" {} -> 200 Vec<Token>, Person;
-            /// Makes a token; the secret is shown once.
+            /// Creates a token; the secret is shown once.
             TokenCreate "token.create" POST "/api/tokens" { body input: crate::TokenCreate } -> 201 NewToken, Person;
-            /// Ends a token, and every connection made with it.
+            /// Revokes a token and closes its connections.
             TokenRevoke "token.revoke" DELETE "/api/tokens/{token}" { path token: TokenId } -> 204 (), Mine;
             /// The caller's browsers that are logged in.
             LoginList "login.list" GET "/api/logins" {} -> 200 Vec<Login>, Person;
-            /// Makes a one-time link that logs a browser in as the caller.
+            /// Creates a one-time link that logs a browser in as the caller.
             LoginLink "login.link" POST "/api/login-links" {} -> 201 crate::LoginLink, Person;
             /// Logs one of the caller's browsers out.
             LoginRevoke "login.revoke" DELETE "/api/logins/{login}" { path login: LoginId } -> 204 (), Mine;
@@ -40,18 +40,18 @@ macro_rules! credentials {
             LoginRevokeAll "login.revoke_all" DELETE "/api/logins" {} -> 204 (), Person;
             /// The caller's invitations.
             InviteList "invite.list" GET "/api/invites" {} -> 200 Vec<Invite>, Person;
-            /// Makes an invitation; the link is shown once.
+            /// Creates an invitation; the link is shown once.
             InviteCreate "invite.create" POST "/api/invites"
                 { body input: crate::InviteCreate } -> 201 NewInvite, Person;
-            /// Takes an invitation back.
+            /// Revokes an invitation.
             InviteRevoke "invite.revoke" DELETE "/api/invites/{invite}" { path invite: InviteId } -> 204 (), Mine;
             /// A project's observer links.
             ObserverList "observer.list" GET "/api/projects/{project}/observers"
                 { path project: ProjectId } -> 200 Vec<Observer>, Owner;
-            /// Makes an observer link; it is shown once.
+            /// Creates an observer link; it is shown once.
             ObserverCreate "observer.create" POST "/api/projects/{project}/observers"
                 { path project: ProjectId, body input: crate::ObserverCreate } -> 201 NewObserver, Owner;
-            /// Takes an observer link back, at once.
+            /// Revokes an observer link, at once.
             ObserverRevoke "observer.revoke" DELETE "/api/observers/{observer}"
                 { path observer: ObserverId } -> 204 (), Owner;
         }
@@ -61,29 +61,29 @@ macro_rules! credentials {
 pub(crate) use credentials;
 
 inputs! {
-    /// A token to be made.
+    /// A new token.
     TokenCreate {
-        /// What its owner calls it.
+        /// Its name.
         name: String,
-        /// When it stops working; never when absent.
+        /// When it expires; default: never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     }
 
-    /// An invitation to be made.
+    /// A new invitation.
     InviteCreate {
-        /// Whom it is for.
+        /// The recipient's name.
         name: String,
-        /// When it stops working; in 7 days when absent.
+        /// When it expires; default: in 7 days.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     }
 
-    /// An observer link to be made.
+    /// A new observer link.
     ObserverCreate {
-        /// Whom it is for.
+        /// The recipient's name.
         name: String,
-        /// When it stops working; never when absent.
+        /// When it expires; default: never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     }
@@ -108,13 +108,13 @@ views! {
     Token {
         /// The token's id.
         id: TokenId,
-        /// What its owner calls it.
+        /// Its name.
         name: String,
         /// What its bearer is.
         kind: TokenKind,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it stops working.
+        /// When it expires.
         expires_at: Option<Timestamp>,
         /// When it was last used, to the minute.
         last_used_at: Option<Timestamp>,
@@ -148,7 +148,7 @@ views! {
     LoginLink {
         /// Open it in a browser.
         link: String,
-        /// When it stops working.
+        /// When it expires.
         expires_at: Timestamp,
     }
 
@@ -156,13 +156,13 @@ views! {
     Invite {
         /// The invitation's id.
         id: InviteId,
-        /// What its maker calls it.
+        /// Its name.
         name: String,
         /// Who made it.
         created_by: UserRef,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it stops working.
+        /// When it expires.
         expires_at: Timestamp,
         /// Who came in by it.
         accepted_by: Option<UserRef>,
@@ -180,15 +180,15 @@ views! {
     Observer {
         /// The link's id.
         id: ObserverId,
-        /// What its maker calls it.
+        /// Its name.
         name: String,
         /// The project that it shows.
         project: ProjectId,
         /// Who made it.
         created_by: UserRef,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it stops working.
+        /// When it expires.
         expires_at: Option<Timestamp>,
     }
 

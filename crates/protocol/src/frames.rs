@@ -33,7 +33,7 @@ pub enum ToHub {
         /// Makes a retry safe: the same key and verb act once and answer the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// What is asked.
+        /// The verb.
         call: Call,
     },
     /// What the person is looking at now; never stored.
@@ -46,19 +46,19 @@ pub enum ToHub {
     Watch {
         /// Chosen by the client, unique among its open channels.
         channel: u32,
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// Everything before this offset is on the screen already; absent: send the screen.
+        /// Everything before this offset is already on the screen; absent: send the screen.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         from: Option<u64>,
     },
     /// Ends a channel.
     Unwatch {
-        /// Which.
+        /// The channel.
         channel: u32,
     },
-    /// The owner's view has this size now; others' are passed over.
+    /// The owner's view has this size now; other people's sizes are ignored.
     Resize {
         /// The channel whose terminal is meant.
         channel: u32,
@@ -83,12 +83,12 @@ pub enum FromHub {
         hub: HubId,
         /// Who the client is.
         me: Me,
-        /// True: deltas since the client's `since` follow. False: a full `sync` follows.
+        /// True: the changes since the client's `since` follow. False: a full `sync` follows.
         resumed: bool,
     },
     /// A part of the full state: on part 0 forget everything, then apply the changes.
     Sync {
-        /// The state is as of this change; valid once the last part has come.
+        /// The state is as of this change; valid once the last part has arrived.
         seq: Seq,
         /// Counts from 0.
         part: u32,
@@ -97,7 +97,7 @@ pub enum FromHub {
         /// What exists, each as the change that would create it.
         changes: Vec<Change>,
     },
-    /// One committed change. May come twice; applying it twice changes nothing.
+    /// One committed change. May arrive twice; applying it twice changes nothing.
     Delta(Delta),
     /// The client has everything up to here; what follows is live.
     Live {
@@ -108,7 +108,7 @@ pub enum FromHub {
     Answer {
         /// The request's id.
         id: u32,
-        /// What was asked for.
+        /// The answer.
         answer: Answer,
     },
     /// A request was refused, or a frame could not be read.
@@ -116,32 +116,32 @@ pub enum FromHub {
         /// The request's id, as far as it could be read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<u32>,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
-    /// Who is here; only entries that changed. Never stored.
+    /// Who is connected; only entries that changed. Never stored.
     Presence {
         /// True: forget all earlier entries.
         reset: bool,
         /// People; one with no connection left has `connected: false`.
         entries: Vec<PresenceEntry>,
     },
-    /// What a channel is at. Comes first on a channel, and whenever it changes.
+    /// A channel's status. Comes first on a channel, and whenever it changes.
     Watching {
         /// The channel.
         channel: u32,
         /// The session.
         session: SessionId,
-        /// Whether what the client types reaches the terminal.
+        /// Whether the client's input reaches the terminal.
         may_type: bool,
-        /// Whether the runner is there; when it comes back, the channel goes on.
+        /// Whether the runner is connected; the channel continues when it returns.
         reachable: bool,
     },
-    /// A channel ended, and why; nothing more comes on it.
+    /// A channel ended; nothing follows on it.
     Unwatched {
         /// The channel.
         channel: u32,
-        /// Why: not found, forbidden, or too many channels.
+        /// The reason: not found, forbidden, or too many channels.
         problem: Problem,
     },
 }
@@ -191,7 +191,7 @@ impl CloseCode {
     }
 }
 
-/// Reads a client's frame; the problem names what was wrong and where, and the request's id if that could be read.
+/// Parses a client's frame; the problem names the error, its place, and the request's id if readable.
 pub fn decode_to_hub(bytes: &[u8]) -> Result<ToHub, (Option<u32>, Problem)> {
     serde_json::from_slice::<ToHub>(bytes).map_err(|error| {
         let id = serde_json::from_slice::<serde_json::Value>(bytes)

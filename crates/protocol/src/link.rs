@@ -21,20 +21,20 @@ pub enum FromRunner {
         protocol: u32,
         /// Which memory the facts are numbered in.
         journal: JournalId,
-        /// What the runner says about itself.
+        /// The runner's report about itself.
         about: RunnerAbout,
-        /// What it was started to be called; absent: as it is registered.
+        /// The name that it was started with; absent: as registered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
     /// What happened, in the order of the numbers.
     Fact(Fact),
-    /// Still there.
+    /// A heartbeat.
     Heartbeat {
         /// Sessions of tasks whose hosts do not answer, or whose agents are stopped by a signal.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         silent: Vec<SilentSession>,
-        /// Why the runner cannot write down what happens; absent: it can. No lease of its sessions is renewed meanwhile.
+        /// Why the runner cannot record facts; absent: it can. Meanwhile no lease of its sessions is renewed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trouble: Option<RunnerTrouble>,
     },
@@ -49,19 +49,19 @@ pub enum FromRunner {
     Refused {
         /// The ask's id.
         id: u32,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
-    /// Asks for a token of a session's agent: the first, or the one that follows it.
+    /// Requests a token for a session's agent: the first, or the next one.
     TokenWanted {
-        /// Which session.
+        /// The session.
         session: SessionId,
     },
     /// A watched session's terminal cannot be shown.
     Unwatched {
         /// The channel that was to show it.
         channel: u32,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
 }
@@ -82,28 +82,28 @@ pub enum ToRunner {
         owner: UserId,
         /// Facts up to this number are stored.
         acknowledged: u64,
-        /// What became of the name in `hello`; absent: none was there, or the hub knows nothing of such.
+        /// What became of the name in `hello`; absent: there was none, or the hub does not support it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         named: Option<RunnerNamed>,
     },
-    /// Make this true. What is not listed is left alone.
+    /// The desired state. What is not listed is left alone.
     Desired {
-        /// Counts the changes; a runner refuses a lower one than it has seen.
+        /// Increases with each change; a runner refuses a lower one.
         generation: u64,
-        /// Every session of the runner that is not over.
+        /// Every session of the runner that has not exited.
         sessions: Vec<DesiredSession>,
-        /// Sessions whose recordings are never thrown away.
+        /// Sessions whose recordings are never deleted.
         keep: Vec<SessionId>,
-        /// Reports whose acceptance is to be checked; each until the hub has the results.
+        /// Reports to check; each until the hub has the results.
         #[serde(default)]
         checks: Vec<DesiredCheck>,
-        /// How often a heartbeat is to come, in seconds; absent: every `HEARTBEAT_SECONDS`.
+        /// The heartbeat interval, in seconds; absent: `HEARTBEAT_SECONDS`.
         #[serde(default)]
         heartbeat_seconds: Option<u32>,
-        /// How long recordings are kept, of the projects that say so.
+        /// How long to keep recordings, for projects with a retention.
         #[serde(default)]
         retention: Vec<Retention>,
-        /// What may run here and what may not, of what the runner asked about.
+        /// Answers to the runner's requests for approval.
         #[serde(default)]
         answers: Vec<WishAnswer>,
     },
@@ -112,28 +112,28 @@ pub enum ToRunner {
         /// The number.
         number: u64,
     },
-    /// Something to be told or done once, now, while somebody waits.
+    /// A request that somebody waits for.
     Ask {
         /// Chosen by the hub, unique on this connection.
         id: u32,
-        /// What.
+        /// The content.
         ask: RunnerAsk,
     },
     /// Send a session's terminal on this channel, as binary frames.
     Watch {
         /// Chosen by the hub, unique on this connection.
         channel: u32,
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// Everything before this offset is known already; absent: send the screen.
+        /// Everything before this offset is already known; absent: send the screen.
         from: Option<u64>,
     },
     /// Send nothing more on this channel.
     Unwatch {
-        /// Which.
+        /// The channel.
         channel: u32,
     },
-    /// What comes as input on this channel is typed by this person. Without it, or by another, input is dropped.
+    /// This person types the input on this channel. Without it, or from another person, input is dropped.
     Driver {
         /// The channel.
         channel: u32,
@@ -142,7 +142,7 @@ pub enum ToRunner {
     },
     /// Send the screen on this channel again.
     Snapshot {
-        /// Which.
+        /// The channel.
         channel: u32,
     },
     /// Give a session's terminal this size.
@@ -156,11 +156,11 @@ pub enum ToRunner {
     },
     /// The token of a session's agent.
     Token {
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// The secret; absent: there is none, the session is over or unknown.
+        /// The secret; absent: the session has exited or is unknown.
         secret: Option<String>,
-        /// For how long it is valid; the next one is asked for before. Absent: as long as its session lives.
+        /// How long it is valid; the next one is requested before. Absent: as long as its session lives.
         #[serde(default)]
         lives_seconds: Option<u32>,
     },
@@ -169,27 +169,27 @@ pub enum ToRunner {
 /// What became of the name that a runner was started with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunnerNamed {
-    /// What it is called now.
+    /// Its name now.
     pub name: String,
-    /// What it was called until now, if that was something else.
+    /// Its name before, if it changed.
     pub before: Option<String>,
-    /// Why it is not called what it was started with.
+    /// Why it does not have the name that it was started with.
     pub refused: Option<String>,
 }
 
 /// A session whose host does not answer its runner, or whose agent is stopped by a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SilentSession {
-    /// Which session.
+    /// The session.
     pub session: SessionId,
     /// For how long, in milliseconds.
     pub silent_ms: u64,
 }
 
-/// Why a runner cannot write down what happens.
+/// Why a runner cannot record facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunnerTrouble {
-    /// In words, as "its disk is full".
+    /// For people, such as "its disk is full".
     pub why: String,
     /// For how long, in milliseconds.
     pub lasts_ms: u64,
@@ -202,7 +202,7 @@ pub struct Fact {
     pub number: u64,
     /// When it happened, by the runner's clock.
     pub at: Timestamp,
-    /// What.
+    /// The content.
     pub body: FactBody,
 }
 
@@ -210,16 +210,16 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "snake_case")]
 pub enum FactBody {
-    /// A session is at something else.
+    /// A session's state changed.
     SessionState {
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// What it is at now.
+        /// Its new state.
         state: SessionState,
     },
-    /// A session used more of its model, or said which one or which conversation it is.
+    /// A session's usage, model or conversation changed.
     SessionUsage {
-        /// Which session.
+        /// The session.
         session: SessionId,
         /// What it used so far.
         usage: Usage,
@@ -230,18 +230,18 @@ pub enum FactBody {
     },
     /// A session's recording has grown.
     Recorded {
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// How many bytes the terminal has shown.
+        /// How many bytes the terminal has printed.
         output_bytes: u64,
         /// What it takes on the disk.
         disk_bytes: u64,
         /// How long it is.
         duration_ms: u64,
     },
-    /// A workspace is there.
+    /// A workspace is ready.
     WorkspaceReady {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
         /// The folder.
         path: String,
@@ -252,16 +252,16 @@ pub enum FactBody {
         /// The ports that it may listen on.
         ports: Option<PortRange>,
     },
-    /// A workspace could not be made.
+    /// A workspace could not be created.
     WorkspaceFailed {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
-        /// Why.
+        /// The reason.
         detail: String,
     },
-    /// What differs in a workspace has changed, or was saved.
+    /// A workspace's changes, size or save changed.
     WorkspaceStats {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
         /// What differs from the base.
         stats: Option<GitStats>,
@@ -270,16 +270,16 @@ pub enum FactBody {
         /// When its uncommitted work was last saved.
         saved_at: Option<Timestamp>,
     },
-    /// What a session's agent said last, in words; comes before the session's end.
+    /// The last message of a session's agent; comes before the session's exit.
     SessionSaid {
-        /// Which session.
+        /// The session.
         session: SessionId,
         /// The text.
         text: String,
     },
-    /// Something that is no fault of its task holds a session up: a provider's limit, unless the cause says otherwise.
+    /// A hold-up of a session, which is not its task's fault: a provider's limit, unless the cause says otherwise.
     SessionLimited {
-        /// Which session.
+        /// The session.
         session: SessionId,
         /// For how long, if the provider says so.
         retry_after_seconds: Option<u64>,
@@ -289,50 +289,49 @@ pub enum FactBody {
         /// The agent's words for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// How a person logs in to the agent on that machine, if that is what is missing.
+        /// How a person logs in to the agent on that machine, if the login is missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         login: Option<String>,
     },
-    /// A session's model answers: for the first time, or again after something held the session up. Only if the hub
-    /// wants to know that.
+    /// A session's model answers: for the first time, or again after a hold-up. Only if the hub wants to know.
     SessionProgress {
-        /// Which session.
+        /// The session.
         session: SessionId,
     },
-    /// A report is being checked from now on; only if the hub wants to know that. May be told twice.
+    /// A check of a report has started; only if the hub wants to know. May be sent twice.
     Checking {
-        /// Which report.
+        /// The report.
         report: ReportId,
     },
-    /// A report's acceptance was checked. May be told twice.
+    /// A report was checked. May be sent twice.
     Checked {
-        /// Which report.
+        /// The report.
         report: ReportId,
-        /// How each criterion was met.
+        /// The result of each criterion.
         results: Vec<CriterionResult>,
         /// What was changed.
         changes: Option<Changes>,
     },
-    /// A report's acceptance could not be checked.
+    /// A report could not be checked.
     CheckFailed {
-        /// Which report.
+        /// The report.
         report: ReportId,
-        /// Why.
+        /// The reason.
         detail: String,
-        /// Who can do something about it.
+        /// Who can fix it.
         #[serde(default)]
         cause: CheckTrouble,
     },
     /// A workspace was deleted.
     WorkspaceCleaned {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
     },
-    /// Something that the runner's owner did not write would run here: it waits until that is allowed. May be told twice.
+    /// Text that the runner's owner did not write would run here: it waits for approval. May be sent twice.
     ApprovalWanted {
-        /// What waits for it.
+        /// What waits for the approval.
         subject: Subject,
-        /// All that would run.
+        /// Everything that would run.
         wishes: Vec<Wish>,
     },
 }
@@ -341,9 +340,9 @@ pub enum FactBody {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "id", rename_all = "snake_case")]
 pub enum Subject {
-    /// A session that is to be started.
+    /// A session to start.
     Session(SessionId),
-    /// A report that is to be checked.
+    /// A report to check.
     Report(ReportId),
 }
 
@@ -364,7 +363,7 @@ pub struct Wish {
 /// Whether one thing may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WishAnswer {
-    /// What waits for it.
+    /// What waits for the approval.
     pub subject: Subject,
     /// What kind of thing.
     pub kind: ApprovalKind,
@@ -377,13 +376,13 @@ pub struct WishAnswer {
     pub allowed: bool,
 }
 
-/// Who can do something about a check that failed.
+/// Who can fix a failed check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckTrouble {
     /// The worker: the branch that it named is not in the repository.
     Missing,
-    /// Another runner: this one cannot get at the repository.
+    /// Another runner: this one cannot reach the repository.
     Unreachable,
     /// A person.
     #[default]
@@ -394,18 +393,18 @@ pub enum CheckTrouble {
 /// A session as the hub wants it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesiredSession {
-    /// Which session.
+    /// The session.
     pub session: SessionId,
     /// The project that it is in.
     pub project: ProjectId,
-    /// The line of work that it is for.
+    /// Its activity.
     pub activity: ActivityId,
     /// Whether it should run; otherwise it should be stopped.
     pub run: bool,
-    /// Whether its runner has told that it began: one that knows nothing of it has lost it, and must not begin again.
+    /// Whether its runner reported its start: a runner that does not know it has lost it, and must not start it again.
     #[serde(default)]
     pub begun: bool,
-    /// Whether it is to be stopped without asking it first.
+    /// Whether to kill it at once.
     pub force: bool,
     /// The adapter's name.
     pub agent: String,
@@ -413,23 +412,23 @@ pub struct DesiredSession {
     pub mode: SessionMode,
     /// The model.
     pub model: Option<String>,
-    /// What the agent is to do.
+    /// The prompt.
     pub prompt: String,
-    /// Who asked for the session, when that was not the runner's owner: the owner must allow it first.
+    /// Who requested the session, if not the runner's owner: the owner must approve it first.
     #[serde(default)]
     pub asked_by: Option<WrittenBy>,
-    /// Where they asked for it, as far as they said so.
+    /// Where it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_for: Option<AskedFor>,
-    /// What the agent should know: the project's and the activity's text.
+    /// Context for the agent: the project's and the activity's text.
     pub context: String,
     /// The program and its arguments, for the agents `command` and `shell`.
     pub argv: Vec<String>,
-    /// The conversation to go on with.
+    /// The conversation to resume.
     pub conversation: Option<String>,
-    /// Keeps it from writing outside its workspace.
+    /// Its sandbox.
     pub sandbox: Option<Sandbox>,
-    /// Whether what the owner types is recorded.
+    /// Whether the owner's input is recorded.
     pub record_input: bool,
     /// The terminal's width at first.
     pub cols: u16,
@@ -442,37 +441,37 @@ pub struct DesiredSession {
     pub task: Option<DesiredTask>,
 }
 
-/// Where somebody else asked for a session: what the runner's owner must read before allowing it.
+/// Where somebody else requested a session: the runner's owner reads this before approving it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedFor {
-    /// The branch that its workspace is to have; absent: one of its own.
+    /// The branch of its workspace; absent: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// A workspace that is there already; absent: a fresh one.
+    /// An existing workspace; absent: a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
 }
 
-/// How long recordings of a project's sessions are kept after their ends, but for those that are never thrown away.
+/// How long recordings of a project's sessions are kept after their exit, except those that are never deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
-    /// Which project.
+    /// The project.
     pub project: ProjectId,
-    /// For so many days.
+    /// The number of days.
     pub days: u32,
 }
 
 /// The task that a session works on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesiredTask {
-    /// Which task.
+    /// The task.
     pub task: TaskId,
     /// The fence of the lease that the session works under.
     pub fence: u64,
     /// Everything that the agent needs to know, as text.
     pub brief: String,
-    /// How long the lease holds after each word from the runner; without an answer from the hub the runner stops the
-    /// session before that. Absent: it goes on.
+    /// How long the lease lasts after each message from the runner; without an answer from the hub the runner stops the
+    /// session before that. Absent: it continues.
     #[serde(default)]
     pub lease_seconds: Option<u32>,
     /// Whether the hub wants to know when its model answers.
@@ -483,27 +482,27 @@ pub struct DesiredTask {
 /// A report whose acceptance is to be checked in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesiredCheck {
-    /// Which report.
+    /// The report.
     pub report: ReportId,
     /// The task.
     pub task: TaskId,
     /// The project that it is in.
     pub project: ProjectId,
-    /// The line of work that it belongs to, if there is one.
+    /// Its activity, if it has one.
     #[serde(default)]
     pub activity: Option<ActivityId>,
-    /// What it must meet; results name the place in this list.
+    /// The acceptance criteria; results name the place in this list.
     pub criteria: Vec<Criterion>,
     /// The files that the report says it made or changed.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Where; made first if it is not there.
+    /// Where; created if it does not exist.
     pub workspace: DesiredWorkspace,
-    /// Who wrote the commands, when that was not the runner's owner.
+    /// Who wrote the commands, if not the runner's owner.
     pub commands_by: Option<WrittenBy>,
-    /// Keeps commands from writing outside the workspace.
+    /// The sandbox of its commands.
     pub sandbox: Option<Sandbox>,
-    /// Whether the hub wants to know when it begins.
+    /// Whether the hub wants to know when the check starts.
     #[serde(default)]
     pub begin_told: bool,
     /// The report's summary, for a commit of work that its agent could not commit.
@@ -518,16 +517,16 @@ pub struct Changes {
     pub base: String,
     /// The commit that it is at.
     pub head: String,
-    /// What is checked out; absent when its runner does not say.
+    /// What is checked out; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_out: Option<CheckedOut>,
     /// The newest commits since the base, oldest first.
     #[serde(default)]
     pub commits: Vec<String>,
-    /// How many earlier ones are not named.
+    /// How many earlier ones are left out.
     #[serde(default)]
     pub more_commits: u32,
-    /// Names the content of the whole worktree, uncommitted work included.
+    /// A hash of the whole worktree, uncommitted work included.
     pub tree: String,
     /// The files.
     pub files: Vec<ChangedFile>,
@@ -535,7 +534,7 @@ pub struct Changes {
     pub patch: String,
 }
 
-/// What was changed in one file, as far as other changes can meet it.
+/// The changes of one file, as far as they can conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// Its path.
@@ -545,10 +544,10 @@ pub struct ChangedFile {
     pub from: Option<String>,
     /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
     pub change: String,
-    /// Names its content before; absent when it is new, or its runner does not say.
+    /// A hash of its content before; absent if it is new or unknown.
     #[serde(default)]
     pub before: Option<String>,
-    /// Names its content now; absent when it is deleted.
+    /// A hash of its content now; absent if it is deleted.
     pub content: Option<String>,
     /// The lines of the base that were changed, first and last; an insertion has the line before it twice.
     pub ranges: Vec<(u32, u32)>,
@@ -557,24 +556,24 @@ pub struct ChangedFile {
 /// A workspace as the hub wants it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DesiredWorkspace {
-    /// Which workspace.
+    /// The workspace.
     pub workspace: WorkspaceId,
-    /// Where the code is; absent: an empty folder.
+    /// The repository; absent: an empty folder.
     pub repository: Option<Repository>,
-    /// The branch to start from; the repository's base branch when absent.
+    /// The branch to start from; default: the repository's base branch.
     pub base: Option<String>,
     /// Its own branch.
     pub branch: String,
-    /// Who named the repository, its setup, teardown and files to copy, when that was not the runner's owner.
+    /// Who chose the repository, its setup, teardown and files to copy, if not the runner's owner.
     pub repository_by: Option<WrittenBy>,
-    /// Whose work it starts from, when it is not the runner's owner's.
+    /// Whose work it starts from, if not the runner's owner's.
     pub code_by: Option<WrittenBy>,
-    /// Work that is there already, to go on with; absent: it starts with what the base has.
+    /// Existing work to continue; absent: it starts from the base.
     #[serde(default)]
     pub from: Option<StartFrom>,
 }
 
-/// Where a new workspace finds work that was done elsewhere. It still counts as changed against the base.
+/// Where a new workspace finds existing work. It still counts as changed against the base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum StartFrom {
@@ -583,110 +582,110 @@ pub enum StartFrom {
         /// Its name.
         branch: String,
     },
-    /// A bundle that this runner was given before; one that is not here fails the workspace and says so.
+    /// A bundle that this runner received; a missing one fails the workspace.
     Bundle {
-        /// Which, by `Bundle::bundle`.
+        /// Named by `Bundle::bundle`.
         bundle: String,
-        /// The sandbox that it was made in: what it would run runs in one here, too.
+        /// The sandbox that it was made in: it runs in one here, too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         contained: Option<Sandbox>,
     },
 }
 
-/// What a hub asks of a runner while somebody waits.
+/// A hub's request to a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum RunnerAsk {
-    /// Says something to a session's agent, as if pasted.
+    /// Sends a text to a session's agent, as if pasted.
     Send {
-        /// Which session.
+        /// The session.
         session: SessionId,
-        /// What.
+        /// The content.
         text: String,
-        /// Whether it is sent, or left in the input line.
+        /// Whether to submit it, or leave it in the input line.
         submit: bool,
     },
-    /// What a session's terminal has shown, as plain text; what the setup of its workspace printed, if it never had one.
+    /// A session's output as plain text; the setup's output if it never had a terminal.
     Log {
-        /// Which session.
+        /// The session.
         session: SessionId,
         /// How many lines at most.
         lines: u32,
-        /// What the setup printed in any case.
+        /// The setup's output in any case.
         #[serde(default)]
         setup: bool,
     },
     /// A recording, without its content.
     RecordingShow {
-        /// Which session's.
+        /// The session.
         session: SessionId,
     },
-    /// A stretch of a recording.
+    /// A part of a recording.
     RecordingPart {
-        /// Which session's.
+        /// The session.
         session: SessionId,
         /// From when.
         from_ms: u64,
     },
-    /// Where a text is in a recording.
+    /// Where a text occurs in a recording.
     RecordingSearch {
-        /// Which session's.
+        /// The session.
         session: SessionId,
         /// The text.
         text: String,
     },
-    /// What was changed in a workspace.
+    /// The changes in a workspace.
     Diff {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
     },
     /// The saves of a workspace, newest first.
     Saves {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
     },
-    /// Brings a save back.
+    /// Restores a save.
     Restore {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
-        /// Which save; the newest when absent.
+        /// Which save; default: the newest.
         save: Option<String>,
     },
     /// Deletes a workspace, unless work would be lost.
     Clean {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
     },
-    /// Saves a workspace and packs its branch and its uncommitted work, for another runner to go on with.
+    /// Saves a workspace and packs its branch and its uncommitted work, for another runner to continue.
     ///
     /// To move work: ask the old runner for `bundle`, then `bundle_part` from offset 0 until all bytes are there, and
     /// give each part to the new runner with `bundle_take` in the same order. When the last one is `done`, desire a new
-    /// workspace there with `from: {bundle}`. Each step may be repeated; what is never used is thrown away after a day.
+    /// workspace there with `from: {bundle}`. Each step may be repeated; what is never used is deleted after a day.
     Bundle {
-        /// Which workspace.
+        /// The workspace.
         workspace: WorkspaceId,
     },
-    /// A stretch of a bundle that was packed here.
+    /// A part of a bundle that was packed here.
     BundlePart {
-        /// Which bundle.
+        /// The bundle.
         bundle: String,
         /// From which byte.
         offset: u64,
     },
-    /// Takes a stretch of a bundle that another runner packed. Stretches come in order; offset 0 begins anew.
+    /// Receives a part of a bundle that another runner packed. Parts come in order; offset 0 starts over.
     BundleTake {
-        /// Which bundle.
+        /// The bundle.
         bundle: String,
         /// How many bytes it has in all.
         bytes: u64,
-        /// Where this stretch begins.
+        /// Where this part begins.
         offset: u64,
         /// The bytes, as base64.
         data: String,
     },
 }
 
-/// What a runner answers.
+/// A runner's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", content = "value", rename_all = "snake_case")]
 pub enum RunnerAnswer {
@@ -696,7 +695,7 @@ pub enum RunnerAnswer {
     Log(SessionLog),
     /// A recording, without its content.
     Recording(RecordingSummary),
-    /// A stretch of a recording.
+    /// A part of a recording.
     Part(crate::RecordingPart),
     /// Where the text is.
     Hits(RecordingHits),
@@ -706,7 +705,7 @@ pub enum RunnerAnswer {
     Saves(Vec<Save>),
     /// What was packed.
     Bundle(Bundle),
-    /// A stretch of a bundle.
+    /// A part of a bundle.
     BundlePart(BundlePart),
 }
 
@@ -723,10 +722,10 @@ pub struct Bundle {
     pub head: Option<String>,
 }
 
-/// A stretch of a bundle.
+/// A part of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundlePart {
-    /// Where the next stretch begins; the bundle's size when this was the last one.
+    /// Where the next part begins; the bundle's size when this was the last one.
     pub next: u64,
     /// The bytes, as base64.
     pub data: String,
@@ -743,25 +742,25 @@ pub struct RecordingSummary {
     pub started_at: Timestamp,
     /// How long it is.
     pub duration_ms: u64,
-    /// What is worth finding.
+    /// Its markers.
     pub markers: Vec<Marker>,
 }
 
-/// How often a runner says that it is still there, unless it is told to do so more often.
+/// The default heartbeat interval of a runner.
 pub const HEARTBEAT_SECONDS: u64 = 10;
 
 /// The largest frame on a link, in both directions.
 pub const MAX_LINK_FRAME: usize = 4 * 1024 * 1024;
 
-/// How many changed files of a report are told, and of how many stretches of lines, and how much of the patch.
+/// Maximum number of changed files in a report's facts.
 pub const MAX_CHANGED_FILES: usize = 5000;
-/// Stretches of lines of all files together.
+/// Line ranges of all files together.
 pub const MAX_CHANGED_RANGES: usize = 20_000;
 /// Bytes of the patch.
 pub const MAX_PATCH: usize = 64 * 1024;
 
-/// The largest bundle that is packed or taken.
+/// The largest accepted bundle.
 pub const MAX_BUNDLE: u64 = 64 * 1024 * 1024;
 
-/// How many bytes one stretch of a bundle has at most, before base64.
+/// How many bytes one part of a bundle has at most, before base64.
 pub const BUNDLE_PART: usize = 512 * 1024;

@@ -9,10 +9,10 @@ use crate::shapes::{queries, views};
 use crate::{TaskCount, Usage};
 
 queries! {
-    /// Which stretch of time to measure.
+    /// Which period to measure.
     #[derive(Copy)]
     MetricsPage {
-        /// How many hours to cover; 24 when absent.
+        /// How many hours to cover; default: 24.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hours: Option<u32>,
     }
@@ -52,7 +52,7 @@ views! {
         longest_ms: u64,
     }
 
-    /// What happened in a stretch of time.
+    /// What happened in a period.
     MetricsPoint {
         /// When it begins.
         at: Timestamp,
@@ -60,26 +60,26 @@ views! {
         done: u32,
         /// Attempts that failed or were lost.
         failed: u32,
-        /// Tasks that are over since: done, failed or cancelled.
+        /// Tasks finished in that time: done, failed or cancelled.
         over: u32,
-        /// Times that a person was asked.
+        /// Escalations.
         interventions: u32,
-        /// Times that a person was asked since the first stretch, for each task that is over since then, in hundredths;
-        /// `null`: no task is over yet.
+        /// Escalations since the first period, per task finished since then, in hundredths;
+        /// `null`: no task is finished yet.
         interventions_per_task: Option<u32>,
         /// How many reports gave each context score, from 1 to 5.
         context_scores: Vec<u32>,
         /// The mean of these scores, in hundredths; `null`: there is none.
         context_score: Option<u32>,
-        /// How much faster it went than with one worker, in hundredths; `null`: nobody worked.
+        /// The speed-up, in hundredths; `null`: no worker was active.
         speed_up: Option<u32>,
         /// How many workers worked at once on average, in hundredths.
         busy: u32,
         /// The most workers that worked at once at any moment.
         peak: u32,
-        /// How soon it was noticed that workers had vanished; `null`: none had.
+        /// Detection time of lost workers; `null`: there were none.
         vanished: Option<Noticed>,
-        /// How soon it was noticed that sessions had failed; `null`: none had.
+        /// Detection time of failed sessions; `null`: there were none.
         failures: Option<Noticed>,
         /// Tokens, both ways.
         #[ts(type = "number")]
@@ -89,35 +89,34 @@ views! {
         cost_micros: u64,
     }
 
-    /// How the work in a project goes.
+    /// A project's metrics.
     Metrics {
         /// The project.
         project: ProjectId,
-        /// How many tasks are at each status.
+        /// How many tasks have each status.
         counts: Vec<TaskCount>,
-        /// Times that a person was asked.
+        /// Escalations.
         interventions: u32,
-        /// The same for each task that is over, in hundredths; 0 as long as none is.
+        /// The same per task finished, in hundredths; 0 as long as none is.
         interventions_per_task: u32,
-        /// Tasks that are over since: done, failed or cancelled.
+        /// Tasks finished in that time: done, failed or cancelled.
         over: u32,
         /// How many reports gave each context score, from 1 to 5.
         context_scores: Vec<u32>,
         /// The mean of all context scores, in hundredths.
         context_score: Option<u32>,
-        /// How much faster it goes than with one worker, in hundredths: time in work that was not in vain by time with any work.
+        /// The speed-up, in hundredths: successful worker time divided by wall time with any worker active.
         speed_up: Option<u32>,
-        /// How many workers worked at once on average, in hundredths: time in work by all the time that is measured.
+        /// How many workers worked at once on average, in hundredths: total worker time divided by the measured time.
         busy: u32,
         /// The most workers that worked at once at any moment.
         peak: u32,
         /// How long it takes to notice a worker that vanished, on average, in milliseconds.
         #[ts(type = "number | null")]
         detection_ms: Option<u64>,
-        /// How soon it was noticed that workers had vanished, from their last sign of life; `null`: none had.
+        /// Detection time of lost workers, from their last heartbeat; `null`: there were none.
         vanished: Option<Noticed>,
-        /// How soon it was noticed that sessions had failed, from when they ended by their runners' clocks; `null`: none
-        /// had.
+        /// Detection time of failed sessions, from their end by their runners' clocks; `null`: there were none.
         failures: Option<Noticed>,
         /// How long a task waits from ready to taken, on average, in milliseconds.
         #[ts(type = "number | null")]

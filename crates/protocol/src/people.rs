@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::shapes::{inputs, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! people {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* people {
         changes {
@@ -23,17 +23,17 @@ macro_rules! people {
         verbs {
             /// Who the caller is.
             Me "me" GET "/api/me" {} -> 200 crate::Me, Anyone;
-            /// Gives the caller another name.
+            /// Renames the caller.
             MeRename "me.rename" PATCH "/api/me" { body input: Rename } -> 200 User, Person;
             /// All people of this hub.
             UserList "user.list" GET "/api/users" {} -> 200 Vec<User>, Person;
             /// One person.
             UserShow "user.show" GET "/api/users/{user}" { path user: UserId } -> 200 User, Person;
-            /// Closes the hub to a person, at once.
+            /// Disables a person at once.
             UserDisable "user.disable" POST "/api/users/{user}/disable" { path user: UserId } -> 200 User, HubOwner;
-            /// Opens the hub to a person again.
+            /// Enables a disabled person.
             UserEnable "user.enable" POST "/api/users/{user}/enable" { path user: UserId } -> 200 User, HubOwner;
-            /// Who is here, looking at what.
+            /// Who is connected, and what they look at.
             PresenceList "presence.list" GET "/api/presence" {} -> 200 Vec<PresenceEntry>, Person;
         }
     } } };
@@ -66,7 +66,7 @@ views! {
         name: String,
         /// Whether this person set the hub up, and may disable others.
         hub_owner: bool,
-        /// A disabled person cannot come in.
+        /// A disabled person cannot log in.
         disabled: bool,
         /// Whether a page, CLI or runner of theirs is connected now.
         connected: bool,

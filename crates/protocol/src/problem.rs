@@ -8,15 +8,15 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
-    /// The request is wrong: change it.
+    /// The request is invalid: change it.
     Invalid,
-    /// No or no valid credential: log in again.
+    /// No valid credential: log in again.
     Unauthenticated,
     /// The caller sees the thing but may not do this to it.
     Forbidden,
-    /// It does not exist, or the caller may not know that it does.
+    /// It does not exist, or the caller has no access to it.
     NotFound,
-    /// It changed meanwhile, or the name is taken: look again, then retry.
+    /// Somebody changed it first, or the name is taken: reload, then retry.
     Conflict,
     /// A body or frame is too large.
     TooLarge,
@@ -24,7 +24,7 @@ pub enum ProblemKind {
     RateLimited,
     /// The hub speaks another protocol version.
     Protocol,
-    /// The disk is full or the database read-only: an operator must act; reads go on.
+    /// The disk is full or the database read-only: an operator must act; reading still works.
     Storage,
     /// The database does not answer now: retry with the same key.
     Unavailable,
@@ -33,7 +33,7 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// The HTTP status that says the same.
+    /// The corresponding HTTP status.
     pub fn status(self) -> u16 {
         match self {
             Self::Invalid => 400,
@@ -73,7 +73,7 @@ impl FieldError {
 pub struct Problem {
     /// Who must act, and how.
     pub kind: ProblemKind,
-    /// The HTTP status that says the same.
+    /// The corresponding HTTP status.
     pub status: u16,
     /// What was wrong, where, and what to do.
     pub detail: String,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::UserRef;
 use crate::shapes::{inputs, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! projects {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* projects {
         changes {
@@ -52,23 +52,23 @@ macro_rules! projects {
 pub(crate) use projects;
 
 inputs! {
-    /// A project to be created; its creator owns it.
+    /// A new project; its creator owns it.
     ProjectCreate {
         /// Free text: name on the first line, then goals and constraints.
         content: String,
-        /// What others may do in it; `private` when absent.
+        /// What others may do in it; default: `private`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         visibility: Option<Visibility>,
-        /// Whether others may look into its sessions; no when absent.
+        /// Whether others may see its sessions, terminals and recordings; default: no.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share_execution: Option<bool>,
-        /// Whether the hub keeps recordings; no when absent.
+        /// Whether the hub keeps recordings; default: no.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         archive_recordings: Option<bool>,
-        /// Recordings expire after this many days; never when absent.
+        /// Recordings expire after this many days; default: never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retention_days: Option<u32>,
-        /// Whether work that others ask for runs in a sandbox; no when absent.
+        /// Whether work that other people request runs in a sandbox; default: no.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox_others: Option<bool>,
         /// The repositories it works on.
@@ -77,7 +77,7 @@ inputs! {
         repositories: Vec<Repository>,
     }
 
-    /// Changes to a project; what is absent stays.
+    /// Changes to a project; absent fields stay unchanged.
     ProjectUpdate {
         /// The new text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ inputs! {
         /// What others may do in it. Only the owner changes this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         visibility: Option<Visibility>,
-        /// Whether others may look into its sessions. Only the owner changes this.
+        /// Whether others may see its sessions, terminals and recordings. Only the owner changes this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share_execution: Option<bool>,
         /// Whether the hub keeps recordings. Only the owner changes this.
@@ -98,7 +98,7 @@ inputs! {
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         #[ts(as = "Option<Option<u32>>")]
         retention_days: Option<Option<u32>>,
-        /// Whether work that others ask for runs in a sandbox. Only the owner changes this.
+        /// Whether work that other people request runs in a sandbox. Only the owner changes this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox_others: Option<bool>,
         /// The repositories it works on. Only the owner changes this.
@@ -113,21 +113,21 @@ views! {
     Repository {
         /// A URL, or a path on a runner.
         location: String,
-        /// The branch that work starts from; the repository's own default when absent.
+        /// The branch that work starts from; default: the repository's own default.
         base_branch: Option<String>,
-        /// The shell line that makes a fresh workspace ready.
+        /// The shell command that prepares a new workspace.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         setup: Option<String>,
-        /// The shell line that runs before a workspace is deleted.
+        /// The shell command that runs before a workspace is deleted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         teardown: Option<String>,
-        /// Ignored files that are copied into a fresh workspace, as patterns such as `.env`.
+        /// Ignored files that are copied into a new workspace, as patterns such as `.env`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(optional, as = "Option<Vec<String>>")]
         copy: Vec<String>,
-        /// Ports that its workspaces share out among themselves.
+        /// Ports to divide among its workspaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         ports: Option<crate::PortRange>,
@@ -141,7 +141,7 @@ views! {
         last: u16,
     }
 
-    /// What people align on.
+    /// Shared goals and constraints.
     Project {
         /// The project's id.
         id: ProjectId,
@@ -151,13 +151,13 @@ views! {
         owner: UserRef,
         /// What others may do in it.
         visibility: Visibility,
-        /// Whether others may look into its sessions, terminals and recordings.
+        /// Whether others may see its sessions, terminals and recordings.
         share_execution: bool,
         /// Whether completed activities' recordings are kept by the hub.
         archive_recordings: bool,
-        /// Recordings expire after this many days; never when absent.
+        /// Recordings expire after this many days; default: never.
         retention_days: Option<u32>,
-        /// Whether work that others ask for runs in a sandbox.
+        /// Whether work that other people request runs in a sandbox.
         #[serde(default)]
         sandbox_others: bool,
         /// Free text: name, goals, constraints.
@@ -185,7 +185,7 @@ impl Project {
     }
 }
 
-/// Tells `null` (present, empty) from absent.
+/// Distinguishes `null` from an absent field.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
 }

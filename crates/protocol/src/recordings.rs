@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::Session;
 use crate::shapes::{inputs, queries, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! recordings {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* recordings {
         changes {
@@ -25,7 +25,7 @@ macro_rules! recordings {
             /// One recording, without its content.
             RecordingShow "recording.show" GET "/api/recordings/{session}"
                 { path session: SessionId } -> 200 RecordingDetail, LookOnRunner;
-            /// A stretch of a recording, from the runner.
+            /// A part of a recording, from the runner.
             RecordingPart "recording.part" GET "/api/recordings/{session}/part"
                 { path session: SessionId, query range: RecordingRange } -> 200 crate::RecordingPart, LookOnRunner;
             /// Where a text is in a recording.
@@ -41,15 +41,15 @@ macro_rules! recordings {
 pub(crate) use recordings;
 
 inputs! {
-    /// Whether a recording is never thrown away.
+    /// Whether a recording is never deleted.
     RecordingKeep {
-        /// Whether.
+        /// True: keep it.
         keep: bool,
     }
 }
 
 queries! {
-    /// Which stretch of a recording to show.
+    /// Which part of a recording to show.
     #[derive(Copy)]
     RecordingRange {
         /// From when, in milliseconds from the start.
@@ -77,7 +77,7 @@ views! {
         /// How long it is.
         #[ts(type = "number")]
         duration_ms: u64,
-        /// Whether it is never thrown away.
+        /// Whether it is never deleted.
         keep: bool,
     }
 
@@ -88,7 +88,7 @@ views! {
         at_ms: u64,
         /// What kind: `prompt`, `state`, `commit`, `gap`, …
         kind: String,
-        /// In words.
+        /// The text.
         text: String,
     }
 
@@ -109,20 +109,20 @@ views! {
         markers: Vec<Marker>,
     }
 
-    /// A stretch of a recording.
+    /// A part of a recording.
     RecordingPart {
-        /// The terminal's state at the start of the stretch, as bytes for a fresh terminal, in base64.
+        /// The terminal's state at the start of the part, as bytes for an empty terminal, in base64.
         screen: String,
         /// Its size then.
         cols: u16,
         /// Its size then.
         rows: u16,
-        /// When the stretch starts, from the start of the recording.
+        /// When the part starts, from the start of the recording.
         #[ts(type = "number")]
         from_ms: u64,
         /// What happened, in order.
         events: Vec<RecordedEvent>,
-        /// Where the next stretch starts; absent at the end.
+        /// Where the next part starts; absent at the end.
         #[ts(type = "number | null")]
         next_ms: Option<u64>,
     }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::UserRef;
 use crate::shapes::{inputs, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! runners {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* runners {
         changes {
@@ -40,18 +40,18 @@ macro_rules! runners {
 pub(crate) use runners;
 
 inputs! {
-    /// A runner to be registered.
+    /// A new runner.
     RunnerCreate {
         /// Unique among its owner's runners.
         name: String,
     }
 
-    /// Changes to one of the caller's runners; what is absent stays.
+    /// Changes to one of the caller's runners; absent fields stay unchanged.
     RunnerUpdate {
-        /// What it runs of other people's text without asking.
+        /// Its policy: what it runs of other people's text without asking.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<RunnerPolicy>,
-        /// Whether work that others ask for runs in a sandbox.
+        /// Whether work that other people request runs in a sandbox.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox_others: Option<bool>,
     }
@@ -68,19 +68,19 @@ views! {
         owner: UserRef,
         /// Whether it is connected now.
         connected: bool,
-        /// When it was last heard from.
+        /// When it last sent something.
         last_seen_at: Option<Timestamp>,
         /// When it was registered.
         created_at: Timestamp,
-        /// What it said about itself; absent before its first connection.
+        /// Its report about itself; absent before its first connection.
         about: Option<crate::RunnerAbout>,
-        /// What it runs of other people's text without asking its owner.
+        /// Its policy: what it runs of other people's text without asking its owner.
         #[serde(default = "ask")]
         policy: RunnerPolicy,
-        /// Whether work that others ask for runs in a sandbox.
+        /// Whether work that other people request runs in a sandbox.
         #[serde(default)]
         sandbox_others: bool,
-        /// Why it cannot record what happens, as a full disk; absent when all is well.
+        /// Why it cannot record facts, such as a full disk; absent if it can.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trouble: Option<String>,
     }
@@ -93,33 +93,33 @@ views! {
         secret: String,
     }
 
-    /// What a runner says about itself when it connects.
+    /// A runner's report about itself.
     RunnerAbout {
         /// The machine's name.
         machine: String,
         /// The runner's version.
         version: String,
-        /// What its owner calls it by, for choosing.
+        /// Labels for choosing it.
         labels: Vec<String>,
         /// How many sessions it runs at once.
         capacity: u32,
-        /// The agents that it knows, installed or not.
+        /// Its agents, installed or not.
         agents: Vec<FoundAgent>,
     }
 
-    /// A coding agent as a runner found it, or did not.
+    /// A coding agent on a runner, installed or not.
     FoundAgent {
-        /// What it is called when a session is spawned.
+        /// Its name in `session.spawn`.
         name: String,
-        /// What people call it.
+        /// Its label for people.
         label: String,
-        /// Its version; absent when it is not installed there.
+        /// Its version; absent if it is not installed.
         version: Option<String>,
         /// The command that installs it.
         install: Option<String>,
-        /// Whether one prompt can be worked off without a person.
+        /// Whether it can run one prompt without interaction.
         headless: bool,
-        /// How it can be started; absent when the runner does not say.
+        /// How it can be started; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         modes: Option<Vec<AgentMode>>,
@@ -131,25 +131,24 @@ views! {
         mode: SessionMode,
         /// Whether it takes a prompt.
         prompt: bool,
-        /// Whether it takes up an earlier conversation.
+        /// Whether it can resume a conversation.
         resumes: bool,
-        /// Whether its sessions tell what they used of their model; absent when the runner does not say.
+        /// Whether its sessions report token usage; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         counts: Option<bool>,
-        /// Whether that becomes money: its sessions tell what they cost, or its owner wrote down what tokens cost; absent
-        /// when the runner does not say.
+        /// Whether its cost is known: its sessions report it, or its owner set token prices; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         costs: Option<bool>,
-        /// Whether it runs a program that is named with it; absent when the runner does not say.
+        /// Whether it runs a given program; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         argv: Option<bool>,
     }
 }
 
-/// What runners of earlier releases did, as events of theirs are read.
+/// The defaults of earlier releases.
 fn ask() -> RunnerPolicy {
     RunnerPolicy::Ask
 }

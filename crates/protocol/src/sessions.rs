@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::shapes::{inputs, queries, views};
 use crate::{Recording, UserRef, Workspace, WrittenBy};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! sessions {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* sessions {
         changes {
@@ -37,13 +37,13 @@ macro_rules! sessions {
             /// Stops one of the caller's sessions; its work is saved first.
             SessionStop "session.stop" POST "/api/sessions/{session}/stop"
                 { path session: SessionId, body input: crate::SessionStop } -> 200 Session, Drive;
-            /// Goes on with the conversation of one of the caller's sessions that is over.
+            /// Continues the conversation of one of the caller's exited sessions.
             SessionResume "session.resume" POST "/api/sessions/{session}/resume"
                 { path session: SessionId } -> 201 Session, Drive;
             /// Says something to the agent of one of the caller's sessions.
             SessionSend "session.send" POST "/api/sessions/{session}/send"
                 { path session: SessionId, body input: SessionText } -> 204 (), DriveOnRunner;
-            /// What a session's terminal has shown, or the setup of its workspace has printed, as plain text.
+            /// What a session's terminal has shown, or the setup of its workspace printed, as plain text.
             SessionLog "session.log" GET "/api/sessions/{session}/log"
                 { path session: SessionId, query page: LogPage } -> 200 crate::SessionLog, LookOnRunner;
         }
@@ -53,9 +53,9 @@ macro_rules! sessions {
 pub(crate) use sessions;
 
 inputs! {
-    /// A session to be spawned.
+    /// A new session.
     SessionSpawn {
-        /// The line of work that it is for; absent: one is made in `project`.
+        /// Its activity; default: a new one in `project`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         activity: Option<ActivityId>,
         /// The project, when no activity is named.
@@ -63,20 +63,20 @@ inputs! {
         project: Option<ProjectId>,
         /// The adapter: `codex`, `claude`, `gemini`, `opencode`, `command`, `shell`, or one of your own.
         agent: String,
-        /// What the agent is to do.
+        /// The prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
-        /// Whether a person talks to it; `interactive` when absent.
+        /// Whether a person talks to it; default: `interactive`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<SessionMode>,
-        /// The model; the agent's own choice when absent.
+        /// The model; default: the agent's own choice.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The program and its arguments, for the agents `command` and `shell`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         argv: Vec<String>,
-        /// Which runner; the least loaded fitting one of the caller's when absent. Another person's, where they work on
+        /// The runner; default: the least loaded fitting one of the caller's. Another person's, where they work on
         /// the same activity: their policy decides, or they are asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runner: Option<RunnerId>,
@@ -84,28 +84,28 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         labels: Vec<String>,
-        /// A workspace of the same activity to work in; a fresh one when absent.
+        /// A workspace of the same activity to work in; default: a new one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace: Option<WorkspaceId>,
-        /// The location of the project's repository to work on; its first when absent.
+        /// The location of the project's repository to work on; default: its first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repository: Option<String>,
-        /// The branch to start from; the repository's base branch when absent.
+        /// The branch to start from; default: the repository's base branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
-        /// The name of the fresh workspace's own branch; made from the activity's name when absent.
+        /// The name of the new workspace's own branch; default: made from the activity's name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
         /// Keeps the session from writing outside its workspace.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox: Option<Sandbox>,
-        /// Whether what the owner types is recorded; no when absent.
+        /// Whether the owner's input is recorded; default: no.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         record_input: Option<bool>,
-        /// The width of the terminal; 120 when absent.
+        /// The width of the terminal; default: 120.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cols: Option<u16>,
-        /// The height of the terminal; 32 when absent.
+        /// The height of the terminal; default: 32.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rows: Option<u16>,
     }
@@ -145,7 +145,7 @@ queries! {
         /// Only those of this activity.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         activity: Option<ActivityId>,
-        /// Those that are over, too.
+        /// Include those that have finished.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<bool>,
     }
@@ -153,7 +153,7 @@ queries! {
     /// Which part of a session's log to show.
     #[derive(Copy)]
     LogPage {
-        /// Only the last lines, up to 10,000; 1,000 when absent.
+        /// Only the last lines, up to 10,000; default: 1,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<u32>,
         /// What the setup of its workspace printed instead; when absent, only if it never had a terminal.
@@ -169,7 +169,7 @@ views! {
         id: SessionId,
         /// The project that it is in.
         project: ProjectId,
-        /// The line of work that it is for.
+        /// Its activity.
         activity: ActivityId,
         /// Where it works.
         workspace: WorkspaceId,
@@ -187,7 +187,7 @@ views! {
         model: Option<String>,
         /// The first line of the prompt, or the command.
         title: String,
-        /// What it is at.
+        /// Its status.
         state: SessionState,
         /// Whether it was asked to stop.
         stopping: bool,
@@ -199,7 +199,7 @@ views! {
         usage: Usage,
         /// Whether its conversation can be resumed.
         resumable: bool,
-        /// The session whose conversation it goes on with.
+        /// The session whose conversation it continues.
         resumes: Option<SessionId>,
         /// Whether it is kept from writing outside its workspace.
         sandbox: bool,
@@ -211,7 +211,7 @@ views! {
 
     /// What a session is at, and since when.
     SessionState {
-        /// What it is at.
+        /// Its status.
         status: SessionStatus,
         /// What the agent waits for, or why it did not start or was lost.
         detail: Option<String>,
@@ -227,7 +227,7 @@ views! {
     SessionWorker {
         /// The worker's id.
         id: WorkerId,
-        /// What it is called.
+        /// Its name.
         name: String,
         /// Its place among the worker colours, from 0; the same everywhere.
         colour: u32,
@@ -262,7 +262,7 @@ views! {
         argv: Vec<String>,
     }
 
-    /// What a session's terminal has shown, or the setup of its workspace has printed, as plain text.
+    /// What a session's terminal has shown, or the setup of its workspace printed, as plain text.
     SessionLog {
         /// The text, without colours or cursor movements.
         text: String,

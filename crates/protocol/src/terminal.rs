@@ -1,7 +1,7 @@
 //! Binary frames: a terminal's bytes between runner, hub and watcher.
 //!
 //! Every frame has the same head: kind (one byte), channel (four), offset (eight), big-endian. An offset counts the bytes
-//! that the terminal has shown since it began, so that whoever comes back says how far they got.
+//! that the terminal has shown since it began, so that a returning watcher can name its position.
 
 /// A terminal's screen, its output, or what a watcher says about them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum TerminalFrame {
         /// The keys.
         bytes: Vec<u8>,
     },
-    /// Everything before `offset` was taken in: more may be sent. Watcher → hub, hub → runner.
+    /// Everything before `offset` was processed: more may be sent. Watcher → hub, hub → runner.
     Credit {
         /// The channel.
         channel: u32,

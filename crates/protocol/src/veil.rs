@@ -1,7 +1,7 @@
-//! What only those see who may look into the execution behind a view: one place for each view, for answers, deltas, MCP.
+//! Removes execution details from views for receivers who may not see them: one place for each view.
 //!
-//! Who may look is decided by `domain::can`; here is only what a view has of it. Opaque ids of sessions and workspaces
-//! count, because what one may not see one cannot tell from what does not exist.
+//! `domain::can` decides who may see them. Opaque ids of sessions and workspaces count as details: a hidden thing must
+//! look like a missing one.
 
 use domain::{EscalationKind, LinkKind, UserId, WorkerId};
 
@@ -10,10 +10,10 @@ use crate::{
     TaskDetail, TaskLine, Version, Worker, WorkerDetail,
 };
 
-/// Stands where a text is that the receiver may not see.
+/// Replaces a text that the receiver may not see.
 pub const NOT_SHARED: &str = "not shown: the project does not share execution";
 
-/// What a reason says first is what happened. What followed in earlier releases was printed by what ran.
+/// A reason starts with what happened. In earlier releases, program output followed.
 pub fn only_first_line(reason: &mut Option<String>) {
     if let Some(text) = reason
         && let Some(end) = text.find(['\n', '\r'])
@@ -22,12 +22,12 @@ pub fn only_first_line(reason: &mut Option<String>) {
     }
 }
 
-/// A view that has something of an execution in it.
+/// A view with execution details.
 pub trait Veil {
-    /// Takes that out.
+    /// Removes them.
     fn veil(&mut self);
 
-    /// The view without that.
+    /// The view without them.
     fn veiled(mut self) -> Self
     where
         Self: Sized,
@@ -52,7 +52,7 @@ impl Veil for Task {
 }
 
 impl Task {
-    /// Takes out which session's agent added it: that is the author's, whoever works on it.
+    /// Removes the session of the agent that added it: that is the author's, regardless of its worker.
     pub fn veil_author(&mut self) {
         self.author_session = None;
     }
@@ -80,15 +80,15 @@ impl Veil for WorkerDetail {
 }
 
 impl Report {
-    /// Takes out what was read off the terminal. What a worker wrote itself, it wrote for the project.
+    /// Removes what was read off the terminal. What a worker wrote itself, it wrote for the project.
     pub fn veil_summary(&mut self) {
         if self.collected {
             self.summary = NOT_SHARED.to_owned();
         }
     }
 
-    /// Takes out what the checks printed and read; whether each criterion is met stays. `open` says in other words what was
-    /// found, and `reason` why the report was refused.
+    /// Removes what the checks printed and read; whether each criterion is met stays. `open` replaces what was found,
+    /// and `reason` why the report was refused.
     pub fn veil_results(&mut self, open: impl Fn(&CriterionResult) -> String, reason: Option<String>) {
         for result in &mut self.results {
             result.reason = open(result);
@@ -106,7 +106,7 @@ impl Veil for Handover {
 }
 
 impl Escalation {
-    /// Takes out what the other of two outputs changed: that is another worker's.
+    /// Removes the changes of the other of two conflicting outputs: they are another worker's.
     pub fn veil_other(&mut self) {
         self.context.other_diff = None;
     }
@@ -119,7 +119,7 @@ impl Veil for Escalation {
         context.screen = None;
         context.diff = None;
         context.missing = None;
-        // A question and its context are words for people; two outputs that meet are named by the hub.
+        // A question and its context are for people; the hub names conflicting outputs.
         let words =
             matches!(self.kind, EscalationKind::Question | EscalationKind::SameLines | EscalationKind::Contradiction);
         if !words && !context.text.is_empty() {
@@ -134,7 +134,7 @@ impl Veil for Activity {
     }
 }
 
-/// Whether a link of this kind names something that runs.
+/// Whether a link of this kind names an execution.
 pub fn of_execution(kind: LinkKind) -> bool {
     matches!(kind, LinkKind::Session | LinkKind::Workspace)
 }
@@ -160,7 +160,7 @@ impl Veil for AuditEntry {
 }
 
 impl TaskDetail {
-    /// Takes out what the receiver may not see of the tasks around it.
+    /// Removes what the receiver may not see of related tasks.
     pub fn veil_lines(&mut self, looks: impl Fn(Option<WorkerId>) -> bool) {
         for line in self.deps.iter_mut().chain(&mut self.dependants).filter(|line| !looks(line.assigned_to)) {
             line.veil();
@@ -169,8 +169,8 @@ impl TaskDetail {
 }
 
 impl Change {
-    /// Takes out what its receiver may not see. `owner` says whose a worker is, as far as that is known; `looks` says
-    /// whether the receiver may look into what that person runs, or what nobody is known to run.
+    /// Removes what its receiver may not see. `owner` is a worker's owner, as far as known; `looks` says whether the
+    /// receiver may see what that person, or an unknown one, runs.
     pub fn veil(&mut self, owner: impl Fn(WorkerId) -> Option<UserId>, looks: impl Fn(Option<UserId>) -> bool) {
         let by = |worker: Option<WorkerId>| looks(worker.and_then(&owner));
         match self {
@@ -192,7 +192,7 @@ impl Change {
         }
     }
 
-    /// Whether it has anything of an execution in it.
+    /// Whether it has any execution details.
     pub fn has_execution(&self) -> bool {
         match self {
             Self::Tasks { tasks } => {
@@ -207,7 +207,7 @@ impl Change {
         }
     }
 
-    /// Whose executions it has something of, as far as that is known.
+    /// The owners of its execution details, as far as known.
     pub fn executions(&self, owner: impl Fn(WorkerId) -> Option<UserId>) -> Vec<UserId> {
         match self {
             Self::Tasks { tasks } => tasks.iter().filter_map(|task| task.assigned_to.and_then(&owner)).collect(),

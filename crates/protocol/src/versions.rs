@@ -12,10 +12,10 @@ queries! {
     /// Which versions of a text to list, newest first.
     #[derive(Copy)]
     VersionPage {
-        /// Only versions with a lower number; the newest when absent.
+        /// Only versions with a lower number; default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u32>,
-        /// How many at most, up to 100; 100 when absent. Fewer come when their texts are long: the first version is number 1,
+        /// Maximum number, at most 100; default: 100. Fewer if their texts are long: the first version is number 1,
         /// so that a page that ends above it has a next one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
@@ -24,10 +24,10 @@ queries! {
     /// Which two versions to compare.
     #[derive(Copy)]
     DiffRange {
-        /// The older version; the one before `to` when absent, and 0 is the empty text.
+        /// The older version; default: the one before `to`, and 0 is the empty text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<u32>,
-        /// The newer version; the current one when absent.
+        /// The newer version; default: the current one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<u32>,
     }
@@ -40,14 +40,14 @@ views! {
         version: u32,
         /// Who wrote it.
         author: UserRef,
-        /// When.
+        /// The time.
         at: Timestamp,
         /// The whole text.
         content: String,
         /// Whether the person or an agent of theirs wrote it.
         #[serde(default = "by_hand")]
         author_kind: AuthorKind,
-        /// The session whose agent wrote it, for those who may look into it.
+        /// The session whose agent wrote it, for people who may see it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         author_session: Option<SessionId>,

@@ -8,11 +8,11 @@ use utoipa::{IntoParams, ToSchema};
 use crate::UserRef;
 use crate::shapes::{inputs, queries, views};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! work {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* work {
         changes {
-            /// Something was decided about tasks or workers.
+            /// A decision was made about tasks or workers.
             WorkEntry { entry: WorkEntry },
             /// How a project hands out its tasks has changed.
             WorkSettings { project: ProjectId, settings: crate::WorkSettings },
@@ -25,7 +25,7 @@ macro_rules! work {
             Frozen(Frozen),
         }
         verbs {
-            /// What was decided about tasks and workers, newest first.
+            /// Decisions about tasks and workers, newest first.
             WorkLog "work.log" GET "/api/projects/{project}/work-log"
                 { path project: ProjectId, query page: WorkLogPage } -> 200 Vec<WorkEntry>, See;
             /// How a project hands out its tasks.
@@ -34,7 +34,7 @@ macro_rules! work {
             /// Changes how a project hands out its tasks.
             WorkConfigure "work.configure" PATCH "/api/projects/{project}/work"
                 { path project: ProjectId, body input: crate::WorkConfigure } -> 200 crate::WorkSettings, Owner;
-            /// How the work in a project goes.
+            /// A project's metrics.
             WorkMetrics "work.metrics" GET "/api/projects/{project}/metrics"
                 { path project: ProjectId, query page: MetricsPage } -> 200 Metrics, See;
             /// Who is doing what in a project.
@@ -51,48 +51,48 @@ macro_rules! work {
 pub(crate) use work;
 
 inputs! {
-    /// Changes to how a project hands out its tasks; what is absent stays.
+    /// Changes to how a project hands out its tasks; absent fields stay unchanged.
     WorkConfigure {
-        /// Who takes which task.
+        /// Which worker gets which task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strategy: Option<AssignStrategy>,
-        /// How long a lease holds without a sign of life.
+        /// How long a lease lasts without a heartbeat.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_seconds: Option<u32>,
-        /// How often a worker gives a sign of life.
+        /// How often a worker sends a heartbeat.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         heartbeat_seconds: Option<u32>,
         /// How many of those may be missed before it is restarted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missed: Option<u32>,
-        /// How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+        /// How long a worker may have one task, including retries; 0: no limit while it sends heartbeats.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task_minutes: Option<u32>,
-        /// How often refused work goes back to the same worker.
+        /// How often refused work returns to the same worker.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tries_per_worker: Option<u32>,
         /// How many workers try before a person is asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workers_per_task: Option<u32>,
-        /// How many failures in a row take a worker offline.
+        /// How many consecutive failures take a worker offline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         breaker_failures: Option<u32>,
-        /// For how long.
+        /// How long it stays offline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         breaker_seconds: Option<u32>,
-        /// Never fewer managed workers, while it scales by itself.
+        /// Minimum number of managed workers with auto-scaling.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_least: Option<u32>,
-        /// Never more; 0: it does not scale by itself.
+        /// Maximum number of workers; 0: no auto-scaling.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_most: Option<u32>,
-        /// More workers when so many ready tasks wait for each.
+        /// Auto-scaling starts workers above this many ready tasks per worker.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_tasks_per_worker: Option<u32>,
-        /// Fewer when one had nothing to do for so long.
+        /// Auto-scaling stops a worker after this idle time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale_idle_seconds: Option<u32>,
-        /// What all its work may cost, in millionths of a dollar; 0: anything.
+        /// Budget of all its work, in millionths of a dollar; 0: no limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         budget_micros: Option<u64>,
@@ -100,7 +100,7 @@ inputs! {
 
     /// What to stop, or to thaw.
     Freeze {
-        /// Only in this project; everything of the caller's when absent.
+        /// Only in this project; default: everything of the caller's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         project: Option<ProjectId>,
     }
@@ -116,23 +116,23 @@ queries! {
         /// Only those about this task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// Only those with a lower number; the newest when absent.
+        /// Only those with a lower number; default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         before: Option<u64>,
-        /// How many at most, up to 500; 100 when absent.
+        /// Maximum number, at most 500; default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     }
 }
 
 views! {
-    /// Something that was decided about tasks or workers, and why.
+    /// A decision about tasks or workers, with its reason.
     WorkEntry {
         /// Counts up.
         #[ts(type = "number")]
         number: u64,
-        /// When.
+        /// The time.
         at: Timestamp,
         /// The project.
         project: ProjectId,
@@ -148,34 +148,34 @@ views! {
 
     /// How a project hands out its tasks.
     WorkSettings {
-        /// Who takes which task.
+        /// Which worker gets which task.
         strategy: AssignStrategy,
-        /// How long a lease holds without a sign of life.
+        /// How long a lease lasts without a heartbeat.
         lease_seconds: u32,
-        /// How often a worker gives a sign of life.
+        /// How often a worker sends a heartbeat.
         heartbeat_seconds: u32,
         /// How many of those may be missed before it is restarted.
         missed: u32,
-        /// How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+        /// How long a worker may have one task, including retries; 0: no limit while it sends heartbeats.
         #[serde(default)]
         task_minutes: u32,
-        /// How often refused work goes back to the same worker.
+        /// How often refused work returns to the same worker.
         tries_per_worker: u32,
         /// How many workers try before a person is asked.
         workers_per_task: u32,
-        /// How many failures in a row take a worker offline.
+        /// How many consecutive failures take a worker offline.
         breaker_failures: u32,
-        /// For how long.
+        /// How long it stays offline.
         breaker_seconds: u32,
-        /// Never fewer managed workers, while it scales by itself.
+        /// Minimum number of managed workers with auto-scaling.
         scale_least: u32,
-        /// Never more; 0: it does not scale by itself.
+        /// Maximum number of workers; 0: no auto-scaling.
         scale_most: u32,
-        /// More workers when so many ready tasks wait for each.
+        /// Auto-scaling starts workers above this many ready tasks per worker.
         scale_tasks_per_worker: u32,
-        /// Fewer when one had nothing to do for so long.
+        /// Auto-scaling stops a worker after this idle time.
         scale_idle_seconds: u32,
-        /// What all its work may cost, in millionths of a dollar.
+        /// Budget of all its work, in millionths of a dollar.
         #[ts(type = "number | null")]
         budget_micros: Option<u64>,
         /// Whether the project's owner stopped everything here.
@@ -185,7 +185,7 @@ views! {
         frozen_by: Vec<UserRef>,
     }
 
-    /// How many tasks of a project are at each status.
+    /// How many tasks of a project have each status.
     TaskCount {
         /// The status.
         status: TaskStatus,
@@ -197,9 +197,9 @@ views! {
     DoingWhat {
         /// The worker or person.
         who: String,
-        /// What.
+        /// The content.
         what: String,
-        /// The files that they mean to change.
+        /// The files that they change.
         files: Vec<String>,
         /// Since when.
         since: Timestamp,

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::shapes::{inputs, queries, views};
 use crate::{Attempt, Sandbox, Usage, UserRef, WorkEntry};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! workers {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* workers {
         changes {
@@ -55,7 +55,7 @@ inputs! {
     WorkerStart {
         /// The adapter's name.
         agent: String,
-        /// How many; 1 when absent.
+        /// How many; default: 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<u32>,
         /// Who they are in the team.
@@ -72,7 +72,7 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         abilities: Vec<String>,
-        /// The runner; one of the caller's that has the agent when absent.
+        /// The runner; default: one of the caller's that has the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runner: Option<RunnerId>,
         /// The program and its arguments, for the agent `command`.
@@ -92,7 +92,7 @@ inputs! {
         force: bool,
     }
 
-    /// Changes to a worker; what is absent stays.
+    /// Changes to a worker; absent fields stay unchanged.
     WorkerUpdate {
         /// What it may cost in all, in millionths of a dollar.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,9 +142,9 @@ views! {
         abilities: Vec<String>,
         /// Its place among the worker colours, from 0; the same everywhere.
         colour: u32,
-        /// What it is at.
+        /// Its status.
         status: WorkerStatus,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
         /// Until when, if it is paused or offline.
         until: Option<Timestamp>,
@@ -179,7 +179,7 @@ views! {
         worker: Worker,
         /// What it held, newest first.
         attempts: Vec<WorkerAttempt>,
-        /// What was decided about it, newest first.
+        /// Decisions about it, newest first.
         log: Vec<WorkEntry>,
     }
 

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::shapes::{inputs, views};
 use crate::{PortRange, UserRef};
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! workspaces {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* workspaces {
         changes {
@@ -49,7 +49,7 @@ pub(crate) use workspaces;
 inputs! {
     /// Which save to restore.
     WorkspaceRestore {
-        /// The save's id; the newest when absent.
+        /// The save's id; default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         save: Option<String>,
     }
@@ -62,7 +62,7 @@ views! {
         id: WorkspaceId,
         /// The project that it is in.
         project: ProjectId,
-        /// The line of work that it is for.
+        /// Its activity.
         activity: ActivityId,
         /// The runner that has it.
         runner: RunnerId,
@@ -76,7 +76,7 @@ views! {
         base: Option<String>,
         /// The folder on the runner's machine.
         path: Option<String>,
-        /// What it is at.
+        /// Its status.
         status: WorkspaceStatus,
         /// Why, when it failed.
         detail: Option<String>,
@@ -183,7 +183,7 @@ views! {
     Save {
         /// Names it for `restore`: the commit that holds it.
         id: String,
-        /// When.
+        /// The time.
         at: Timestamp,
         /// How many files differ from the save before it.
         files: u32,

@@ -116,7 +116,7 @@ fn a_kind_that_is_not_known_is_passed_over_and_never_sent() {
         panic!("a delta is a delta")
     };
     assert_eq!((delta.seq.0, &delta.change), (7, &Change::Unknown));
-    assert!(serde_json::to_string(&delta).is_err(), "nobody is told what was not understood");
+    assert!(serde_json::to_string(&delta).is_err(), "an unknown change is never sent");
     assert!(!kinds().iter().any(|kind| kind == "unknown"), "the page has no such kind");
 }
 

@@ -1,4 +1,4 @@
-//! What a runner says about itself: its machine, and the agents that are installed there now.
+//! What a runner reports about itself: its machine and the installed agents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use crate::background::Background;
 use crate::machine::Machine;
 use crate::programs;
 
-/// How often it is looked whether an agent was installed, removed, or added by an adapter.
+/// How often to check for installed, removed and added agents.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// What the runner says about itself, now and whenever it changes. At first without the versions of its agents: some take
-/// seconds to say theirs, and nobody waits for that.
+/// The runner's report about itself, now and whenever it changes. At first without the versions of its agents, which
+/// can take seconds.
 pub(crate) async fn follow(machine: &Arc<Machine>, background: &Background) -> watch::Receiver<RunnerAbout> {
     let mut installed = installed(machine).await;
     let about = watch::Sender::new(about(machine, machine.adapters.all().here(&machine.person)));
@@ -47,7 +47,7 @@ pub(crate) async fn follow(machine: &Arc<Machine>, background: &Background) -> w
     told
 }
 
-/// Where the agents' programs are; cheaper than asking them for their versions.
+/// Where the agents' programs are; cheaper than asking for their versions.
 async fn installed(machine: &Arc<Machine>) -> BTreeMap<String, PathBuf> {
     let machine = machine.clone();
     let look = move || {

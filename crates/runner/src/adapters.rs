@@ -1,4 +1,4 @@
-//! The adapters that a runner knows: read again now and then, so that one that was added needs no restart.
+//! The adapters that a runner knows: reread regularly, so that a new one needs no restart.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agents::{Adapter, AdapterError, Adapters};
 use parking_lot::RwLock;
 
-/// The adapters as they were last read.
+/// The adapters as last read.
 #[derive(Debug)]
 pub(crate) struct Known {
     config_dir: PathBuf,
@@ -14,7 +14,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Those that come with us, and those that are in the folder of the settings.
+    /// The built-in ones, and those in the settings folder.
     pub(crate) fn read(config_dir: &Path) -> Self {
         let adapters = Adapters::load(config_dir);
         warn(adapters.errors(), &[]);
@@ -31,7 +31,7 @@ impl Known {
         self.now.read().clone()
     }
 
-    /// Reads them again; whether anything is different. Sessions that run go on with what they were started with.
+    /// Rereads them; whether anything changed. Running sessions keep their adapter.
     pub(crate) fn read_again(&self) -> bool {
         let fresh = Adapters::load(&self.config_dir);
         let known = self.all();
@@ -44,10 +44,10 @@ impl Known {
     }
 }
 
-/// Says what is wrong with files, once for each fault.
+/// Logs errors in files, once each.
 fn warn(errors: &[AdapterError], told: &[AdapterError]) {
     for error in errors.iter().filter(|error| !told.contains(error)) {
-        tracing::warn!("an agent's file was left out: {error}");
+        tracing::warn!("ignored an agent's file: {error}");
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_is_known_and_a_broken_file_takes_nothing_away() {
+    fn new_adapters_are_read_and_a_broken_file_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let agents = folder.path().join("agents");
         let write = |name: &str, text: &str| std::fs::write(agents.join(name), text).unwrap();
@@ -68,7 +68,7 @@ mod tests {
         assert!(known.read_again());
         assert!(known.get("helper").is_some() && known.get("shell").is_some());
         write("broken.toml", "name = ");
-        assert!(known.read_again() && !known.read_again(), "a fault is news once");
+        assert!(known.read_again() && !known.read_again(), "an error is reported once");
         assert!(known.get("helper").is_some() && known.get("codex").is_some());
         assert_eq!(known.all().errors().len(), 1, "{:?}", known.all().errors());
         std::fs::remove_file(agents.join("helper.toml")).unwrap();

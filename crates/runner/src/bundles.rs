@@ -1,4 +1,4 @@
-//! Work on its way from one runner to another: packed here, or taken from there, in stretches that fit into frames.
+//! Transfers work between runners: packs and receives bundles, in pieces that fit into frames.
 
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,14 +17,14 @@ use worktree::Worktrees;
 use crate::folders::Folders;
 use crate::workspaces::problem;
 
-/// What nobody came for by then is thrown away.
+/// Bundles that nobody fetched by then are deleted.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// The bundles of this runner.
 #[derive(Debug)]
 pub(crate) struct Bundles {
     folder: PathBuf,
-    /// One at a time is written.
+    /// One writer at a time.
     writing: tokio::sync::Mutex<()>,
 }
 
@@ -34,13 +34,13 @@ impl Bundles {
         Self { folder: folders.bundles(), writing: Default::default() }
     }
 
-    /// Packs a workspace's branch and what is not committed.
+    /// Packs a workspace's branch and uncommitted work.
     pub(crate) async fn pack(&self, worktrees: &Worktrees, workspace: WorkspaceId) -> Result<Bundle, Problem> {
         let _alone = self.writing.lock().await;
         let limit = usize::try_from(MAX_BUNDLE).unwrap_or(usize::MAX);
         let packed = worktrees.pack(workspace, limit).await.map_err(|error| match error {
             worktree::Error::TooMuch { .. } => {
-                let why = format!("the work is larger than the {MAX_BUNDLE} bytes that can be moved");
+                let why = format!("the work is too large to transfer: the limit is {MAX_BUNDLE} bytes");
                 Problem::new(ProblemKind::TooLarge, why)
             }
             error => problem(error),
@@ -53,10 +53,10 @@ impl Bundles {
         Ok(Bundle { bundle, bytes, base: packed.base, head: packed.head })
     }
 
-    /// A stretch of what was packed here.
+    /// A piece of a bundle that was packed here.
     pub(crate) fn part(&self, bundle: &str, offset: u64) -> Result<BundlePart, Problem> {
         let path = self.folder()?.join(format!("{}.packed", checked(bundle)?));
-        let gone = |_| Problem::new(ProblemKind::NotFound, "there is no such bundle on this runner: pack it again");
+        let gone = |_| Problem::new(ProblemKind::NotFound, "this runner does not have that bundle: pack it again");
         let mut file = File::open(path).map_err(gone)?;
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(offset)).map_err(internal)?;
@@ -64,11 +64,11 @@ impl Bundles {
         Ok(BundlePart { next: offset.saturating_add(bytes.len() as u64), data: STANDARD.encode(bytes) })
     }
 
-    /// Takes a stretch of what another runner packed; the last one must make it whole.
+    /// Receives a piece of a bundle; the last piece must complete it.
     pub(crate) async fn take(&self, bundle: &str, bytes: u64, offset: u64, data: &str) -> Result<(), Problem> {
         let _alone = self.writing.lock().await;
         let invalid = |why: &str| Problem::new(ProblemKind::Invalid, why);
-        let data = STANDARD.decode(data).map_err(|_| invalid("the stretch is not base64"))?;
+        let data = STANDARD.decode(data).map_err(|_| invalid("the piece is not base64"))?;
         let end = offset.saturating_add(data.len() as u64);
         if bytes > MAX_BUNDLE || end > bytes {
             return Err(Problem::new(ProblemKind::TooLarge, format!("a bundle has at most {MAX_BUNDLE} bytes")));
@@ -81,7 +81,7 @@ impl Bundles {
         }
         let there = std::fs::metadata(&part).map_or(0, |file| file.len());
         if offset > there {
-            let why = format!("the bundle has {there} bytes so far: the next stretch begins there");
+            let why = format!("the bundle has {there} bytes so far: the next piece begins there");
             return Err(Problem::new(ProblemKind::Conflict, why));
         }
         put(&part, offset, &data).map_err(internal)?;
@@ -91,21 +91,21 @@ impl Bundles {
         let read = std::fs::read(&part).map_err(internal)?;
         if hex::encode(Sha256::digest(&read)) != name {
             let _ = std::fs::remove_file(&part);
-            return Err(invalid("the bundle did not arrive as it was sent: begin anew"));
+            return Err(invalid("the bundle was damaged in transfer: start again"));
         }
         std::fs::rename(&part, &whole).map_err(internal)
     }
 
-    /// The file of a bundle that was taken whole.
+    /// The file of a complete bundle.
     pub(crate) fn taken(&self, bundle: &str) -> Result<PathBuf, Problem> {
         let path = self.folder()?.join(format!("{}.bundle", checked(bundle)?));
         if path.is_file() {
             return Ok(path);
         }
-        Err(Problem::new(ProblemKind::NotFound, "the work of the other runner did not arrive here: move it again"))
+        Err(Problem::new(ProblemKind::NotFound, "the other runner's work did not arrive here: transfer it again"))
     }
 
-    /// Where they are, without those that nobody came for.
+    /// Their folder, after deleting those that nobody fetched.
     fn folder(&self) -> Result<&Path, Problem> {
         let folder = self.folder.as_path();
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(internal)?;
@@ -120,7 +120,7 @@ impl Bundles {
     }
 }
 
-/// Writes from an offset on; what was there after it is dropped.
+/// Writes at an offset; drops everything after it.
 fn put(path: &Path, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     file.set_len(offset)?;
@@ -129,10 +129,14 @@ fn put(path: &Path, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// A name that can only be a hash: it becomes part of a path.
+/// Accepts only a hash: it becomes part of a path.
 fn checked(bundle: &str) -> Result<&str, Problem> {
     let good = bundle.len() == 64 && bundle.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    if good { Ok(bundle) } else { Err(Problem::new(ProblemKind::Invalid, "a bundle is named by its SHA-256 in hex")) }
+    if good {
+        Ok(bundle)
+    } else {
+        Err(Problem::new(ProblemKind::Invalid, "a bundle's name is its SHA-256 in hexadecimal"))
+    }
 }
 
 fn internal(error: impl std::fmt::Display) -> Problem {

@@ -1,4 +1,4 @@
-//! The time, as the journal and the facts write it down.
+//! The time for the journal and the facts.
 
 use domain::Timestamp;
 

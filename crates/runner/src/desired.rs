@@ -1,4 +1,4 @@
-//! Takes in what the hub wants: journaled first, then done.
+//! Applies the hub's desired state: journaled first, then executed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::reconcile::{Action, Phase, Wish, reconcile};
 use crate::recordings::Recordings;
 use crate::sessions::{Order, Sessions, Supervisor, lease_of, left_a_trace, lost};
 
-const NOT_HERE: &str = "its runner knows nothing of it: it was started with another data directory, or that is gone";
+const NOT_HERE: &str = "its runner does not know it: the runner was started with another data directory, or its data directory was deleted";
 
-/// What the hub wants of this runner.
+/// The hub's desired state of this runner.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) generation: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Wanted {
     pub(crate) answers: Vec<WishAnswer>,
 }
 
-/// Makes true what the hub wants of this runner.
+/// Applies true what the hub wants of this runner.
 #[derive(Debug)]
 pub(crate) struct Reconciler {
     pub(crate) journal: Arc<Journal>,
@@ -43,7 +43,7 @@ pub(crate) struct Reconciler {
 }
 
 impl Reconciler {
-    /// Makes it true, or begins to. Safe to be told twice.
+    /// Makes it, or starts to. Safe to repeat.
     pub(crate) async fn take_in(&self, wanted: &Wanted) -> Result<(), JournalError> {
         let journal = &self.journal;
         let ids: Vec<_> = wanted.sessions.iter().map(|desired| desired.session).collect();
@@ -56,7 +56,7 @@ impl Reconciler {
         let actions = match reconcile(journal.head().await?.generation, wanted.generation, &wishes, &known) {
             Ok(actions) => actions,
             Err(older) => {
-                tracing::warn!(%older, "what the hub wants was refused");
+                tracing::warn!(%older, "refused an older desired state");
                 return Ok(());
             }
         };
@@ -76,7 +76,7 @@ impl Reconciler {
                     facts.push(FactBody::SessionState { session: *session, state });
                 }
                 Action::Miss(session) => {
-                    tracing::warn!(%session, "the session began, but not in this data directory: it is lost");
+                    tracing::warn!(%session, "the session was started, but not in this data directory: it is lost");
                     let state = lost(NOT_HERE);
                     changes.push(Change::Step(*session, Step::Ended));
                     changes.push(remember(*session, &state));
@@ -84,14 +84,14 @@ impl Reconciler {
                 }
                 Action::TellAgain(session) => {
                     let state = rows.get(session).and_then(|row| row.memory.state.clone());
-                    let state = state.unwrap_or_else(|| over("how it ended was forgotten"));
+                    let state = state.unwrap_or_else(|| over("how it exited is unknown"));
                     facts.push(FactBody::SessionState { session: *session, state });
                 }
                 Action::Start(_) | Action::Stop { .. } => {}
             }
         }
         journal.write(&changes, &facts).await;
-        // Only now: what is to be kept is known.
+        // Only now is it known what to keep.
         let retention: BTreeMap<_, _> = wanted.retention.iter().map(|of| (of.project, of.days)).collect();
         self.recordings.retain(retention);
         self.approvals.take_in(&wanted.answers);
@@ -122,8 +122,8 @@ impl Reconciler {
         })
     }
 
-    /// What the hub wants of a session. What began and has left its traces here is found again by them, also when the
-    /// journal is gone.
+    /// The hub's wish for a session. A session that was started and left traces here is found by them, even without the
+    /// journal.
     fn wish(&self, desired: &DesiredSession) -> Wish {
         match desired.run {
             true if desired.begun && !left_a_trace(&self.folders.session(desired.session)) => Wish::GoOn,

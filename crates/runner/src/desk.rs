@@ -1,4 +1,4 @@
-//! Hears the hub and passes each thing on to whose it is, without ever waiting.
+//! Receives the hub's frames and dispatches them, without blocking.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Ear for Desk {
             TerminalFrame::Input { channel, bytes } => self.hearers.terminals.input(channel, bytes),
             TerminalFrame::Credit { channel, offset } => self.hearers.terminals.credit(channel, offset),
             TerminalFrame::Snapshot { .. } | TerminalFrame::Data { .. } | TerminalFrame::Exit { .. } => {
-                tracing::debug!("the hub sent a terminal's output");
+                tracing::debug!("ignored a terminal's output from the hub");
             }
         }
     }
@@ -133,7 +133,7 @@ async fn follow_wishes(reconciler: Reconciler, mut wanted: watch::Receiver<Optio
         if let Some(newest) = newest
             && let Err(error) = reconciler.take_in(&newest).await
         {
-            tracing::error!(%error, "what the hub wants could not be taken in; it will say so again");
+            tracing::error!(%error, "could not apply the desired state; the hub will repeat it");
         }
     }
 }
@@ -142,7 +142,7 @@ async fn forget_stored(journal: Arc<Journal>, mut stored: watch::Receiver<u64>) 
     while stored.changed().await.is_ok() {
         let number = *stored.borrow_and_update();
         if let Err(error) = journal.acknowledge(number).await {
-            tracing::warn!(%error, "acknowledged facts stay in the journal for now");
+            tracing::warn!(%error, "could not delete acknowledged facts; they stay for now");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What nothing that is contained may see, whatever else it sees: the folders of hubs and runners on this machine.
+//! What every sandbox hides: the folders of hubs and runners on this machine.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use crate::Options;
 use crate::places::{DATA, noted_places};
 
-/// What a hub leaves in its data directory.
+/// Files of a hub's data directory.
 const OF_A_HUB: [&str; 2] = ["hub.json", "shopfloor.db"];
 
 const SETTINGS: &str = ".config/shopfloor";
 
-/// The paths to hide. The person's usual folders are made if they are missing: nothing can be hidden where nothing is, and
-/// a hub that is started later would be seen.
+/// The paths to hide. Missing default folders are created: only an existing folder can be hidden, and a hub that starts
+/// later would be visible.
 pub(crate) fn hidden(options: &Options, person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let usual = usual(person);
     for folder in usual.iter().filter(|folder| !folder.exists()) {
         if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
-            tracing::debug!(folder = %folder.display(), %error, "a folder that is to be hidden cannot be made");
+            tracing::debug!(folder = %folder.display(), %error, "could not create a folder to hide");
         }
     }
     let account = agents::homes(person).into_iter().flat_map(|home| [home.join(DATA), home.join(SETTINGS)]);
@@ -29,7 +29,7 @@ pub(crate) fn hidden(options: &Options, person: &BTreeMap<String, String>) -> Ve
     usual.into_iter().chain(account).chain(named).chain(above).chain(own).collect()
 }
 
-/// Where hubs, runners and settings of the person are unless somebody says otherwise.
+/// The default folders of hubs, runners and settings.
 fn usual(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let places = [("HOME", DATA), ("HOME", SETTINGS), ("XDG_DATA_HOME", "shopfloor"), ("XDG_CONFIG_HOME", "shopfloor")];
     let named = |name: &str| person.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -77,6 +77,6 @@ mod tests {
         for path in wanted {
             assert!(hidden.contains(&path), "{} is not in {hidden:?}", path.display());
         }
-        assert!(home.join(".local/share/shopfloor").is_dir(), "what is not there cannot be hidden");
+        assert!(home.join(".local/share/shopfloor").is_dir(), "only an existing folder can be hidden");
     }
 }

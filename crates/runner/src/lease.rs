@@ -1,8 +1,8 @@
-//! Leases as a runner keeps them: it stops a task's session before another can have the task. Its host does so a little
-//! later, should the runner be killed or stopped.
+//! A runner's view of leases: it stops a task's session before another worker can get the task. If the runner is killed
+//! or stopped, the session's host does so a little later.
 //!
-//! The hub counts a lease from when it last heard from the runner, and the runner from when it sent what the hub has
-//! answered last, which is earlier; both by their own clocks, whose rates may differ a little.
+//! The hub counts a lease from when it last heard the runner, and the runner from when it sent the last answered
+//! message, which is earlier; both by their own clocks, whose rates may differ slightly.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::folders::Folders;
 use crate::journal::Journal;
 use crate::sessions::Sessions;
 
-/// What is left for clocks and for stopping, at least.
+/// Minimum margin for clocks and for stopping.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// How often the runner is to be heard from, and what the hub is known to have heard.
+/// The heartbeat interval, and the last answered message.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     every: watch::Sender<Option<Duration>>,
     started: Instant,
-    /// When that was sent which the hub answered last.
+    /// When the last answered message was sent.
     word: watch::Sender<Option<Instant>>,
 }
 
@@ -36,17 +36,17 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// The hub wants to hear this often from the runner; nothing: as usual.
+    /// Sets the heartbeat interval that the hub wants; `None`: the default.
     pub(crate) fn beat(&self, every: Option<Duration>) {
         self.every.send_if_modified(|now| std::mem::replace(now, every) != every);
     }
 
-    /// How often the hub wants to hear from the runner.
+    /// The heartbeat interval that the hub wants.
     pub(crate) fn every(&self) -> watch::Receiver<Option<Duration>> {
         self.every.subscribe()
     }
 
-    /// The hub answered what was sent then.
+    /// The hub answered a message that was sent then.
     pub(crate) fn answered(&self, sent: Instant) {
         self.word.send_if_modified(|word| {
             let news = Some(sent) > *word;
@@ -55,7 +55,7 @@ impl Pulse {
         });
     }
 
-    /// When the host of a session with this lease ends it by itself; nothing as long as the hub has not answered.
+    /// When a session's host ends it by itself; `None` as long as the hub has not answered.
     pub(crate) fn limit(&self, lease: Duration) -> Option<Limit> {
         let heard = (*self.word.borrow())?;
         let left = (heard + (lease - skew(lease) / 2)).saturating_duration_since(Instant::now());
@@ -63,12 +63,12 @@ impl Pulse {
     }
 }
 
-/// How long before the end of a lease its session is stopped.
+/// How long before a lease's end its session is stopped.
 pub(crate) fn skew(lease: Duration) -> Duration {
     (lease / 10).max(LEAST).min(lease / 4)
 }
 
-/// Which sessions must stop now, and when the next one must unless the hub answers again.
+/// Which sessions must stop now, and when the next one must unless the hub answers.
 fn overdue(
     word: Instant,
     now: Instant,
@@ -89,7 +89,7 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    /// Stops sessions of tasks whose leases may end unheard, as long as the runner lives.
+    /// Stops sessions of tasks whose leases may end unnoticed, as long as the runner runs.
     pub(crate) async fn keep(self) {
         let (mut word, mut begun) = (self.pulse.word.subscribe(), self.sessions.begun());
         let mut limited = HashSet::new();
@@ -102,12 +102,12 @@ impl Leases {
             let trouble = self.journal.trouble().map(|trouble| trouble.why);
             for (session, lease) in over {
                 let silent = heard.elapsed().as_secs();
-                tracing::warn!(%session, silent, "a task's session stops before its lease ends: it was not renewed");
+                tracing::warn!(%session, silent, "stopping a task's session before its lease ends: the lease was not renewed");
                 let cause = match &trouble {
-                    Some(why) => format!("its runner could not record its work for {silent} s, as {why}"),
+                    Some(why) => format!("its runner could not record its work for {silent} s: {why}"),
                     None => format!("the hub had not answered its runner for {silent} s"),
                 };
-                let why = format!("stopped: {cause}, and after {} s another may have the task", lease.as_secs());
+                let why = format!("stopped: {cause}; after {} s another worker may get the task", lease.as_secs());
                 self.sessions.cut_off(session, why, skew(lease) / 2);
             }
             tokio::select! {
@@ -118,8 +118,8 @@ impl Leases {
         }
     }
 
-    /// Tells the hosts until when their sessions may go on should this runner be heard no more. A host that has not begun
-    /// was told by what it begins with, and one that is gone needs no limit.
+    /// Sends each host the time until which its session may run without this runner. A host that is starting gets it with
+    /// its launch, and one that is gone needs none.
     async fn renew(&self, leases: &[(SessionId, Duration)], limited: &mut HashSet<SessionId>) {
         for (session, lease) in leases {
             if let Some(limit) = self.pulse.limit(*lease) {
@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn there_is_time_to_stop_before_a_lease_ends() {
+    fn a_margin_remains_to_stop_before_a_lease_ends() {
         let seconds = Duration::from_secs;
         assert_eq!(skew(seconds(90)), seconds(9));
         assert_eq!(skew(seconds(12)), seconds(2));
@@ -169,9 +169,9 @@ mod tests {
             for (session, lease) in &leases {
                 let stops = over.iter().any(|(stopped, _)| stopped == session);
                 let left = lease.checked_sub(now - word);
-                prop_assert!(stops || left.is_some_and(|left| left > skew(*lease)), "it goes on too long");
+                prop_assert!(stops || left.is_some_and(|left| left > skew(*lease)), "it runs too long");
                 prop_assert!(!stops || left.is_none_or(|left| left <= skew(*lease)), "it is stopped too soon");
-                // A clock that goes a hundredth slower than the hub's still ends in time.
+                // A clock that runs one percent slower than the hub's still stops in time.
                 prop_assert!((*lease - skew(*lease)).mul_f64(1.01) < *lease);
                 prop_assert!(stops || next.is_some_and(|next| next > now && next <= word + *lease));
             }
@@ -179,7 +179,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_is_answered_often_enough_is_never_stopped(
+        fn a_session_with_regular_answers_is_never_stopped(
             lease in 2_u64..1_000,
             beats in proptest::collection::vec(0_u64..330, 1..60),
         ) {
@@ -187,7 +187,7 @@ mod tests {
             let leases = [(SessionId::generate(), lease)];
             let mut word = Instant::now();
             for thousandths in beats {
-                // Answered at the latest after a third of the lease, and looked at just before.
+                // Answered after at most a third of the lease, and checked just before.
                 let gap = lease * u32::try_from(thousandths).unwrap_or(0) / 1000;
                 prop_assert!(overdue(word, word + gap, &leases).0.is_empty());
                 word += gap;

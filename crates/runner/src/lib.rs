@@ -1,4 +1,4 @@
-//! The execution plane of one machine: link to the hub, journal, and what makes the desired sessions true.
+//! The execution plane of one machine: the link to the hub, the journal, and the sessions that the hub wants.
 
 mod about;
 mod adapters;

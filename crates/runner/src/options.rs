@@ -1,66 +1,66 @@
-//! What a runner is started with.
+//! A runner's start options.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::Secret;
 
-/// What a runner is started with.
+/// A runner's start options.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The hub's address, as `http://127.0.0.1:4720`.
+    /// The hub's address, such as `http://127.0.0.1:4720`.
     pub hub: String,
     /// The runner's own token.
     pub token: Secret,
-    /// What its owner started it to be called; absent: as it is registered.
+    /// The name that its owner gave at the start; `None`: as registered.
     pub name: Option<String>,
-    /// Where journal, repositories, workspaces and sessions are.
+    /// The folder of journal, repositories, workspaces and sessions.
     pub data_dir: PathBuf,
-    /// What its owner calls it by, for choosing.
+    /// Labels for choosing it.
     pub labels: Vec<String>,
     /// How many sessions it runs at once.
     pub capacity: u32,
-    /// Where people add adapters, under `agents/`.
+    /// The folder of people's own adapters, under `agents/`.
     pub config_dir: PathBuf,
-    /// More that nothing in a sandbox may see, such as the data directory of the hub on this machine: folders and files.
+    /// Further folders and files to hide from sandboxes, such as the data directory of a hub on this machine.
     pub hidden: Vec<PathBuf>,
     /// The `shopfloor` binary, which is also every session's host.
     pub exe: PathBuf,
-    /// The version that the hub is told.
+    /// The version to report.
     pub version: String,
-    /// What its owner allows when repositories are fetched.
+    /// Rules for fetching repositories.
     pub git: worktree::Options,
-    /// What workspaces and shared object stores may take on the disk; absent: no limit.
+    /// Disk quota of workspaces and shared object stores; `None`: no limit.
     pub disk_quota: Option<u64>,
-    /// What recordings may take on the disk; absent: no limit.
+    /// Disk quota of recordings; `None`: no limit.
     pub recordings_limit: Option<u64>,
-    /// How long a stopped session may take to end by itself.
+    /// How long a stopped session may take to exit.
     pub stop_grace: Duration,
-    /// How much lower the priority of sessions is than that of the runner and of their hosts, from 0 to 19.
+    /// How much to lower the priority of sessions below that of the runner and the hosts, from 0 to 19.
     pub session_nice: u8,
-    /// What all processes of a session may use together.
+    /// Resource limits for all processes of a session.
     pub session_limits: terminal::Limits,
-    /// How patient the link is.
+    /// Timings of the link.
     pub patience: Patience,
 }
 
-/// How patient the link is.
+/// Timings of the link.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// How often the runner says that it is there.
+    /// The heartbeat interval.
     pub heartbeat: Duration,
-    /// A hub that says nothing for this long is gone.
+    /// A hub that is silent for this long counts as gone.
     pub silence: Duration,
-    /// The first wait before another try.
+    /// The first wait before a retry.
     pub first_wait: Duration,
-    /// The longest wait before another try.
+    /// The longest wait before a retry.
     pub longest_wait: Duration,
-    /// The wait when the hub does not accept the token.
+    /// The wait after the hub refused the token.
     pub refused_wait: Duration,
 }
 
 impl Options {
-    /// Everything by default, except what only the caller knows.
+    /// Defaults for everything that the caller does not have to know.
     pub fn new(hub: impl Into<String>, token: Secret, data_dir: impl Into<PathBuf>, exe: impl Into<PathBuf>) -> Self {
         let data_dir = data_dir.into();
         Self {

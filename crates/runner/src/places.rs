@@ -1,7 +1,7 @@
-//! The paths that hubs and runners of one account noted: their data directories, databases and keys.
+//! The recorded paths of one account's hubs and runners: data directories, databases and keys.
 //!
 //! A flag can name any folder. A runner hides the folders of hubs and runners that other processes started, so each of
-//! them notes its paths in one private file of the account, and runners read that file at every launch.
+//! them records its paths in one private file of the account, and runners read that file at every launch.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,20 +9,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where the data of a person is by default, below the home.
+/// The default data folder, below the home.
 pub(crate) const DATA: &str = ".local/share/shopfloor";
 
 const FILE: &str = "places.json";
-/// Names another folder for the file, as tests do that must leave the person's own alone.
+/// Names another folder for the file, for tests.
 const FOLDER: &str = "SHOPFLOOR_PLACES";
 
-/// Paths that are deleted meanwhile make room when there are more.
+/// Above this number, deleted paths are dropped.
 const MOST: usize = 1000;
 
 /// The value of an environment variable.
 pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Notes paths that no sandbox of this account may see, from the next launch on.
+/// Records paths that no sandbox of this account may see, from the next launch on.
 pub fn note_places(variable: Variable, paths: &[PathBuf]) -> io::Result<()> {
     let paths: Vec<PathBuf> = paths.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
     for folder in folders(variable) {
@@ -31,7 +31,7 @@ pub fn note_places(variable: Variable, paths: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Everything that was noted.
+/// All recorded paths.
 pub fn noted_places(variable: Variable) -> Vec<PathBuf> {
     let account = agents::account_home().map(|home| home.join(DATA));
     let all: BTreeSet<PathBuf> =
@@ -39,7 +39,7 @@ pub fn noted_places(variable: Variable) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Where the person's file is: at each place that other processes of theirs may look at, or where a variable says.
+/// The files that this person's processes may read, or the one that a variable names.
 fn folders(variable: Variable) -> BTreeSet<PathBuf> {
     let named = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(folder) = named(FOLDER) {
@@ -56,7 +56,7 @@ fn note_in(folder: &Path, paths: &[PathBuf]) -> io::Result<()> {
     let lock = private(&format!("{FILE}.lock"))?;
     lock.lock()?;
     let mut all = read(folder);
-    // The root has no folder around it: hiding it would leave nothing.
+    // Never record the root: hiding it would leave nothing.
     all.extend(paths.iter().filter(|path| path.parent().is_some()).cloned());
     if all == read(folder) {
         return Ok(());
@@ -77,12 +77,12 @@ fn read(folder: &Path) -> BTreeSet<PathBuf> {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return BTreeSet::new(),
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the places of hubs and runners cannot be read");
+            tracing::warn!(path = %path.display(), %error, "could not read the recorded paths of hubs and runners");
             return BTreeSet::new();
         }
     };
     serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-        tracing::warn!(path = %path.display(), %error, "the places of hubs and runners cannot be understood");
+        tracing::warn!(path = %path.display(), %error, "could not parse the recorded paths of hubs and runners");
         BTreeSet::new()
     })
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_several_processes_note_is_read_by_each() {
+    fn paths_recorded_by_several_processes_are_read_by_each() {
         let place = tempfile::tempdir().unwrap();
         let home = place.path().display().to_string();
         let variable = |name: &str| (name == "HOME").then(|| home.clone());
@@ -107,13 +107,13 @@ mod tests {
         for number in 0..8 {
             assert!(noted.contains(&format!("/srv/hub{number}").into()), "{noted:?}");
         }
-        assert!(!noted.contains(&"/".into()), "nothing is left where the root is hidden");
+        assert!(!noted.contains(&"/".into()), "hiding the root would leave nothing");
         let mode = place.path().join(DATA).join(FILE).metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "the file is the person's alone");
+        assert_eq!(mode & 0o777, 0o600, "only its owner can read the file");
     }
 
     #[test]
-    fn a_variable_keeps_notes_away_from_the_home() {
+    fn a_variable_moves_the_file_out_of_the_home() {
         let place = tempfile::tempdir().unwrap();
         let (home, kept) = (place.path().join("home"), place.path().join("kept"));
         let variable = |name: &str| match name {
@@ -127,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_path_makes_room_only_when_there_are_too_many() {
+    fn deleted_paths_are_dropped_only_when_there_are_too_many() {
         let place = tempfile::tempdir().unwrap();
         note_in(place.path(), &["/gone/before".into()]).unwrap();
         note_in(place.path(), &["/usr".into()]).unwrap();
-        assert_eq!(read(place.path()).len(), 2, "a disk that is not mounted now may come back");
+        assert_eq!(read(place.path()).len(), 2, "an unmounted disk may be mounted again");
         let many: Vec<PathBuf> = (0..MOST).map(|number| format!("/gone/{number}").into()).collect();
         note_in(place.path(), &many).unwrap();
         note_in(place.path(), &["/bin".into()]).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_damaged_is_written_again() {
+    fn a_damaged_file_is_rewritten() {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join(FILE), "[\"/half").unwrap();
         note_in(place.path(), &["/srv/hub".into()]).unwrap();

@@ -1,4 +1,4 @@
-//! Finds programs as the person's shell would, but never in a folder that a workspace could choose.
+//! Finds programs like the person's shell, but never in a folder that a workspace could choose.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

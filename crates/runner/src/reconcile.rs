@@ -1,47 +1,47 @@
-//! Decides what to do about what the hub wants: no clock, no disk, no process.
+//! Decides how to reach the desired state: no clock, no disk, no process.
 
 use std::collections::BTreeMap;
 
 use domain::SessionId;
 
-/// What the hub wants of one session.
+/// The hub's wish for one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// It should run.
     Run,
-    /// It should go on: it began once, and nothing here is left of it unless it is known.
+    /// It should continue: it was started once, and is lost unless it is known here.
     GoOn,
-    /// It should be stopped, first asking it unless `force`.
+    /// It should be stopped; without `force`, gently.
     Stop { force: bool },
 }
 
-/// What a session is at here.
+/// A session's phase here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It is prepared, runs, or was about to when the runner ended.
+    /// It is being prepared, is running, or was about to when the runner stopped.
     Active,
     /// It is being stopped.
     Stopping { force: bool },
-    /// It is over. `owed`: the hub has not acknowledged that yet.
+    /// It has exited. `owed`: the hub has not acknowledged that yet.
     Ended { owed: bool },
 }
 
 /// One thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Prepare and start it, for the first and only time.
+    /// Prepare and start it, once and for all.
     Start(SessionId),
     /// Stop it.
     Stop { session: SessionId, force: bool },
-    /// It is unknown here and should not run: tell the hub that it is over.
+    /// It is unknown here and should not run: report that it has exited.
     Decline(SessionId),
-    /// It is unknown here though it began: tell the hub that it is lost. It may still run elsewhere.
+    /// It is unknown here although it was started: report that it is lost. It may still run elsewhere.
     Miss(SessionId),
-    /// It is over, and the hub has forgotten that it was told.
+    /// It has exited, and the hub has forgotten the report.
     TellAgain(SessionId),
 }
 
-/// The hub wants something older than what was wanted before: a stale sender must not move us back.
+/// The desired state is older than the applied one: a stale sender must not move us back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("generation {offered} is older than {seen}")]
 pub(crate) struct Older {
@@ -49,7 +49,7 @@ pub(crate) struct Older {
     pub(crate) seen: u64,
 }
 
-/// What to do so that the wishes come true. What nobody has a wish about is left alone.
+/// The actions that fulfil the wishes. Sessions without a wish are left alone.
 pub(crate) fn reconcile(
     seen: u64,
     generation: u64,
@@ -72,7 +72,7 @@ fn action(session: SessionId, wish: Wish, phase: Option<Phase>) -> Option<Action
             Some(Action::Stop { session, force: true })
         }
         (_, Some(Phase::Ended { owed: false })) => Some(Action::TellAgain(session)),
-        // A stop is final: a session that is being stopped is not started again.
+        // A stop is final: the session is not started again.
         (_, Some(Phase::Active | Phase::Stopping { .. } | Phase::Ended { owed: true })) => None,
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the world looks like after the action, at once or later.
+    /// The state after the action, at once or later.
     fn apply(known: &mut BTreeMap<SessionId, Phase>, action: Action) {
         match action {
             Action::Start(session) => assert_eq!(known.insert(session, Phase::Active), None, "started twice"),
@@ -142,7 +142,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_not_listed_is_left_alone(wishes in wishes(), phases in phases()) {
+        fn sessions_without_a_wish_are_left_alone(wishes in wishes(), phases in phases()) {
             let ids: Vec<_> = (0..6).map(|_| SessionId::generate()).collect();
             let (wishes, known) = (map(&ids, &wishes), map(&ids, &phases));
             for action in reconcile(0, 9, &wishes, &known).unwrap() {
@@ -153,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_order_of_wishes_each_session_starts_once(rounds in proptest::collection::vec(wishes(), 1..8)) {
+        fn each_session_starts_once_in_any_order_of_wishes(rounds in proptest::collection::vec(wishes(), 1..8)) {
             let ids: Vec<_> = (0..6).map(|_| SessionId::generate()).collect();
             let (mut known, mut started) = (BTreeMap::new(), BTreeMap::new());
             for (generation, wishes) in rounds.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// The first four are the product's own; the others turn the hue at about the same lightness and chroma.
+/// The first four are the product's own; the others rotate the hue at about the same lightness and chroma.
 const WORKERS: [(u8, u8, u8); 12] = [
     (0x63, 0x66, 0xf1),
     (0x10, 0xb9, 0x81),
@@ -18,7 +18,7 @@ const WORKERS: [(u8, u8, u8); 12] = [
     (0x16, 0xb0, 0x9b),
 ];
 
-/// What makes a terminal write in the colour of a worker.
+/// The escape sequence for a worker's colour.
 pub(crate) fn worker(place: u32) -> String {
     static EXACT: OnceLock<bool> = OnceLock::new();
     let exact = EXACT.get_or_init(|| std::env::var("COLORTERM").is_ok_and(|has| has == "truecolor" || has == "24bit"));
@@ -30,7 +30,7 @@ fn code(place: u32, exact: bool) -> String {
     if exact {
         return format!("38;2;{red};{green};{blue}");
     }
-    // The cube of 6 × 6 × 6 colours that nearly every terminal has.
+    // The 6 × 6 × 6 colour cube that nearly every terminal has.
     let step = |part: u8| match part {
         0..48 => 0,
         48..115 => 1,
@@ -47,11 +47,11 @@ mod tests {
     fn a_worker_has_its_colour_wherever_it_is_shown() {
         assert_eq!(code(0, true), "38;2;99;102;241");
         assert_eq!(code(12, true), code(0, true));
-        assert_eq!(code(2, false), "38;5;214", "the nearest that a simpler terminal has");
+        assert_eq!(code(2, false), "38;5;214", "the nearest colour of a simpler terminal");
     }
 
     #[test]
-    fn the_page_has_the_same_ones() {
+    fn the_page_has_the_same_colours() {
         let page = include_str!("../../../web/src/state/colours.ts");
         let hex = WORKERS.map(|(red, green, blue)| format!("accent: \"#{red:02x}{green:02x}{blue:02x}\""));
         let places: Vec<Option<usize>> = hex.iter().map(|colour| page.find(colour.as_str())).collect();

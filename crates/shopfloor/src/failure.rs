@@ -1,4 +1,4 @@
-//! How a command ends: exit codes, and errors that say what was wrong, where, and what to do.
+//! How a command ends: exit codes, and errors that say what is wrong, where, and how to fix it.
 
 use std::fmt::Write as _;
 
@@ -7,22 +7,22 @@ use protocol::{Problem, ProblemKind};
 
 use crate::output;
 
-/// How the program ended; the number is a promise to scripts.
+/// How the program ended; scripts rely on the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It worked.
+    /// Success.
     Done,
-    /// Something else went wrong.
+    /// Any other error.
     Other,
-    /// The command line or the input is wrong.
+    /// Invalid command line or input.
     Usage,
-    /// It does not exist, or the caller may not do it.
+    /// It does not exist, or the caller may not access it.
     NotFound,
-    /// It changed meanwhile, or is taken.
+    /// Somebody changed it first, or it is taken.
     Conflict,
-    /// No hub answers.
+    /// The hub does not answer.
     Unreachable,
-    /// As the session ended that was watched.
+    /// The exit code of the watched session.
     Session(u8),
 }
 
@@ -40,7 +40,7 @@ impl Exit {
         }
     }
 
-    /// The exit code that says the same as `kind`.
+    /// The exit code for a kind of problem.
     pub fn of(kind: ProblemKind) -> Self {
         match kind {
             ProblemKind::Invalid | ProblemKind::TooLarge => Self::Usage,
@@ -58,41 +58,41 @@ impl Exit {
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something is wrong, and the reader can be told what.
+    /// A problem to report.
     Problem {
         /// How the program ends.
         exit: Exit,
-        /// What is wrong, as data.
+        /// The problem, as data.
         problem: Problem,
-        /// What to do about it.
+        /// How to fix it.
         advice: Option<String>,
     },
-    /// Nobody reads our output any more, which is their right.
+    /// The reader closed the pipe; not an error.
     PipeClosed,
 }
 
 impl Failure {
-    /// The input is wrong.
+    /// Invalid input.
     pub fn usage(detail: impl Into<String>) -> Self {
         Self::new(Exit::Usage, ProblemKind::Invalid, detail)
     }
 
-    /// There is no such thing.
+    /// Not found.
     pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(Exit::NotFound, ProblemKind::NotFound, detail)
     }
 
-    /// The caller has no right to it.
+    /// Not allowed.
     pub fn not_allowed(detail: impl Into<String>) -> Self {
         Self::new(Exit::NotFound, ProblemKind::Unauthenticated, detail)
     }
 
-    /// The state of things is against it.
+    /// Not possible in the current state.
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(Exit::Conflict, ProblemKind::Conflict, detail)
     }
 
-    /// No hub answers.
+    /// The hub does not answer.
     pub fn unreachable(detail: impl Into<String>) -> Self {
         Self::new(Exit::Unreachable, ProblemKind::Unavailable, detail)
     }
@@ -102,7 +102,7 @@ impl Failure {
         Self::new(Exit::Other, ProblemKind::Internal, detail)
     }
 
-    /// Adds what to do.
+    /// Adds how to fix it.
     pub fn advise(mut self, text: impl Into<String>) -> Self {
         if let Self::Problem { advice, .. } = &mut self {
             *advice = Some(text.into());
@@ -110,7 +110,7 @@ impl Failure {
         self
     }
 
-    /// The exit code that it leads to.
+    /// Its exit code.
     pub fn exit(&self) -> Exit {
         match self {
             Self::Problem { exit, .. } => *exit,
@@ -118,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// What standard error says about it.
+    /// The text for standard error.
     pub fn render(&self, json: bool) -> String {
         let Self::Problem { problem, advice, .. } = self else {
             return String::new();
@@ -130,7 +130,7 @@ impl Failure {
             return output::harmless(&text).into_owned();
         }
         let mut text = format!("error: {}", problem.detail);
-        // A hub repeats the only field's message as the detail.
+        // A hub repeats the message of the only field as the detail.
         for error in problem.errors.iter().filter(|error| error.message != problem.detail) {
             let _ = write!(text, "\n  {}: {}", error.field, error.message);
         }
@@ -140,7 +140,7 @@ impl Failure {
         output::clean(&text)
     }
 
-    /// Says it on standard error and returns how the program ends.
+    /// Prints it on standard error and returns the exit code.
     pub fn report(&self, json: bool) -> Exit {
         if !matches!(self, Self::PipeClosed) {
             output::say(&self.render(json));
@@ -170,15 +170,16 @@ impl From<ClientError> for Failure {
     }
 }
 
-const ABSENT: &str = "start one with `shopfloor up`, or name another with --hub URL; `shopfloor doctor` looks around";
-const UNTRUSTED: &str = "trust the certificate of its issuer, as with SSL_CERT_FILE=FILE, if you know that it is yours";
+const ABSENT: &str =
+    "start one with `shopfloor up`, or choose another with --hub URL; `shopfloor doctor` checks the installation";
+const UNTRUSTED: &str = "if you trust the issuer of its certificate, add it, for example with SSL_CERT_FILE=FILE";
 
 fn advice(kind: ProblemKind) -> Option<&'static str> {
     match kind {
         ProblemKind::Unauthenticated => {
             Some("pass a valid token: --token-file FILE, SHOPFLOOR_TOKEN or --data-dir DIR")
         }
-        ProblemKind::Protocol => Some("hub and CLI are of different versions: update the older one"),
+        ProblemKind::Protocol => Some("hub and CLI have different versions: update the older one"),
         _ => None,
     }
 }
@@ -195,7 +196,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The last cause is the one that names what happened.
+/// The innermost cause, which names what happened.
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(inner) = innermost.source() {
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_where_and_what_to_do() {
+    fn an_error_says_what_where_and_how_to_fix_it() {
         let mut problem = Problem::new(ProblemKind::Conflict, "the project is at version 3");
         problem.errors.push(FieldError { field: "expected_version".into(), message: "is 2".into() });
         let failure = Failure::from(ClientError::Problem(problem));

@@ -1,20 +1,20 @@
-//! The command line as help, man page and completions show it.
+//! The command line for help, man pages and completions.
 
 use clap::{Arg, Command, CommandFactory};
 
 use crate::Cli;
 
-/// What every help text says about how the program ends.
+/// The exit codes in every help text.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  something else went wrong
-  2  the command line or the input is wrong
-  3  not found, or not allowed (also: no valid token)
-  4  conflict: it changed meanwhile, or is taken
-  5  no hub answers";
+  0  success
+  1  any other error
+  2  invalid command line or input
+  3  not found or not allowed (or no valid token)
+  4  conflict: somebody changed it first, or it is taken
+  5  the hub does not answer";
 
-/// The whole command line, with the exit codes under every command's help.
+/// The whole command line, with the exit codes below every help text.
 pub fn command() -> Command {
     explained(Cli::command())
 }
@@ -25,7 +25,7 @@ fn explained(command: Command) -> Command {
     command.after_help(after).mut_args(negative).mut_subcommands(explained)
 }
 
-/// Lets `--priority -5` be a number that is refused with its limits, not an option that nobody knows.
+/// Accepts `--priority -5` as a number, which is refused with its limits, and not as an unknown option.
 fn negative(arg: Arg) -> Arg {
     let takes = arg.get_action().takes_values() && !arg.is_positional();
     if takes { arg.allow_negative_numbers(true) } else { arg }

@@ -1,4 +1,4 @@
-//! What a hub leaves in its data directory for the CLI beside it: `hub.json` and `token`.
+//! Files that a hub writes into its data directory for the CLI: `hub.json` and `token`.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// Where the hub of a data directory is.
+/// The content of `hub.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HubFile {
     /// Scheme, host and port.
     pub(crate) url: String,
-    /// The hub's process.
+    /// The hub's process id.
     pub(crate) pid: u32,
 }
 
-/// The name of the file that says where the hub is.
+/// The file with the hub's address.
 pub(crate) const HUB_FILE: &str = "hub.json";
-/// The name of the file with the local owner's token.
+/// The file with the hub owner's token.
 pub(crate) const TOKEN_FILE: &str = "token";
 
 /// Reads `hub.json`; `None`: no hub has run here.
@@ -28,11 +28,11 @@ pub(crate) fn read_hub(data_dir: &Path) -> Result<Option<HubFile>, Failure> {
     };
     serde_json::from_str(&text).map(Some).map_err(|error| {
         Failure::other(format!("could not read {}: {error}", path.display()))
-            .advise("restart the hub: it writes the file anew")
+            .advise("restart the hub; it then rewrites the file")
     })
 }
 
-/// Reads the local owner's token.
+/// Reads the hub owner's token.
 pub(crate) fn read_token(data_dir: &Path) -> Result<Option<String>, Failure> {
     let token = read(&data_dir.join(TOKEN_FILE))?.map(|text| text.trim().to_owned());
     Ok(token.filter(|token| !token.is_empty()))
@@ -45,7 +45,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
             Ok(None)
         }
         Err(error) => Err(Failure::other(format!("could not read {}: {error}", path.display())).advise(
-            "the data directory belongs to the user who runs the hub; elsewhere use --hub URL --token-file FILE",
+            "the data directory belongs to the user who runs the hub; as another user, pass --hub URL and --token-file FILE",
         )),
     }
 }

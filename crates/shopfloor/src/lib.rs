@@ -1,6 +1,6 @@
 //! The binary as a library: the CLI and the local set-up around a hub.
 //!
-//! It asks the hub through `client` and shows what came back; it holds no state and decides nothing.
+//! It calls the hub through `client` and shows the answers; it has no state and makes no decisions.
 
 mod cli;
 mod colours;
@@ -30,10 +30,10 @@ pub use help::command;
 pub use output::Output;
 pub use settings::{Layers, Origin, Setting, Settings};
 
-/// How long threads that still wait may keep an ended program.
+/// How long to wait for blocked threads at the end.
 const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Runs the program with `args`, prints what there is to say, and returns how it ended.
+/// Runs the program with `args` and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let json = args.iter().any(|arg| arg == "--json");
@@ -42,7 +42,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) if json && error.use_stderr() => return misread(&error).report(json),
         Err(error) => {
-            // Help and version are asked for, hence no error; a closed pipe is nobody's.
+            // Requested help and version are not errors; ignore a closed pipe.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Done };
         }
@@ -69,12 +69,12 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
     };
     let runtime = runtime.enable_all().build().map_err(|error| Failure::other(format!("could not start: {error}")))?;
     let done = runtime.block_on(commands::run(cli.command, &context));
-    // A thread that waits for something that never comes must not keep a program alive that has been told to end.
+    // A blocked thread must not keep the program alive.
     runtime.shutdown_timeout(LINGER);
     done
 }
 
-/// Becomes one of the small processes of a session or a check, if the command line says so, and returns its exit code.
+/// Runs a helper process of a session or a check, if the command line names one, and returns its exit code.
 pub fn session_process(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut args = args.into_iter().skip(1);
     let code = match args.next()?.to_str()? {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Every session has a process of these: they start nothing that they do not need.
+    // Every session has such processes: keep them small.
     if let Some(code) = shopfloor::session_process(std::env::args_os()) {
         return ExitCode::from(code);
     }

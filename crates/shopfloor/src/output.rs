@@ -12,13 +12,13 @@ use crate::settings::Color;
 /// Where and how results are shown.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Whether results are JSON.
+    /// Print results as JSON.
     pub json: bool,
-    /// Whether results have colours.
+    /// Use colours.
     pub color: bool,
-    /// How wide the terminal is; absent when a program reads.
+    /// The terminal's width; `None` if the output is not a terminal.
     pub width: Option<usize>,
-    /// What relative times are relative to.
+    /// The time that relative times refer to.
     pub now: Timestamp,
 }
 
@@ -37,7 +37,7 @@ impl Output {
         Self { json, color, width, now: Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) }
     }
 
-    /// Shows a result: the protocol's view as JSON, or what `human` makes of it, cleaned by its maker.
+    /// Prints a result: the protocol's view as JSON, or the text of `human`, which must be clean.
     pub fn show<T: Serialize + ?Sized>(&self, view: &T, human: impl FnOnce(&Self) -> String) -> Result<(), Failure> {
         if self.json {
             let text = serde_json::to_string_pretty(view)
@@ -48,7 +48,7 @@ impl Output {
         }
     }
 
-    /// Shows one line of a stream: the protocol's view as JSON, or what `human` makes of it.
+    /// Prints one line of a stream: the protocol's view as JSON, or the text of `human`.
     pub fn stream<T: Serialize>(&self, view: &T, human: impl FnOnce(&Self) -> String) -> Result<(), Failure> {
         if self.json {
             let text = serde_json::to_string(view)
@@ -59,18 +59,18 @@ impl Output {
         }
     }
 
-    /// Shows text for people.
+    /// Prints text for people.
     pub fn line(&self, text: &str) -> Result<(), Failure> {
         self.raw(&clean(text))
     }
 
-    /// Writes text exactly as it is, and a line break.
+    /// Prints text as it is, and a line break.
     pub fn raw(&self, text: &str) -> Result<(), Failure> {
         self.bytes(text.as_bytes())?;
         if text.ends_with('\n') { Ok(()) } else { self.bytes(b"\n") }
     }
 
-    /// Writes bytes exactly as they are.
+    /// Prints bytes as they are.
     pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
@@ -79,7 +79,7 @@ impl Output {
         })
     }
 
-    /// Says that something was done to what has this id and leaves nothing to show: `{"removed": "wrk_…"}` for programs.
+    /// Reports an action without a result: `{"removed": "wrk_…"}` for programs.
     pub fn did(&self, what: &'static str, id: impl std::fmt::Display) -> Result<(), Failure> {
         if self.json {
             return self.show(&serde_json::json!({ what: id.to_string() }), |_| String::new());
@@ -88,30 +88,30 @@ impl Output {
         Ok(())
     }
 
-    /// Says something that is not the result.
+    /// Prints a note that is not the result.
     pub fn note(&self, text: &str) {
         say(&clean(text));
     }
 }
 
-/// Says something on standard error.
+/// Prints on standard error.
 pub(crate) fn say(text: &str) {
-    // Nobody is left to tell when standard error is gone.
+    // If standard error is gone, nobody reads it.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Makes text of others harmless to a terminal: control characters and overrides of direction become visible.
+/// Makes other people's text harmless to a terminal: control characters and direction overrides become visible.
 pub(crate) fn clean(text: &str) -> String {
     let drives = |c: char| turns(c) || (c.is_control() && c != '\n' && c != '\t');
     text.chars().map(|c| if drives(c) { '\u{FFFD}' } else { c }).collect()
 }
 
-/// Whether a character makes what follows read in another direction, as something that it is not.
+/// Whether a character changes the reading direction, so that text looks like something else.
 fn turns(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// JSON that says the same and drives no terminal: control characters that may stand in it as they are become escapes.
+/// Escapes control characters in JSON, so that a terminal does not interpret them.
 pub(crate) fn harmless(json: &str) -> Cow<'_, str> {
     let drives = |c: char| turns(c) || ('\u{7f}'..='\u{9f}').contains(&c);
     if !json.contains(drives) {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_drives_no_terminal_and_says_the_same() {
+    fn json_is_harmless_to_a_terminal_and_keeps_its_meaning() {
         let text = "a\u{9b}31m\u{7f}\u{80}\u{9f}\u{a0}\u{1b}\u{202e}\u{2066}\"é";
         let json = serde_json::to_string(text).unwrap();
         assert_eq!(harmless(&json), "\"a\\u009b31m\\u007f\\u0080\\u009f\u{a0}\\u001b\\u202e\\u2066\\\"é\"");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_others_cannot_drive_the_terminal() {
+    fn text_of_others_is_harmless_to_a_terminal() {
         assert_eq!(clean("a\u{1b}]52;c;x\u{7}b\r\n\tc\u{202e}"), "a\u{FFFD}]52;c;x\u{FFFD}b\u{FFFD}\n\tc\u{FFFD}");
     }
 }

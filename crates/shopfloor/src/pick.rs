@@ -1,9 +1,10 @@
-//! From what a person types, an id or a name, to the id.
+//! Resolves what a person types, an id or a name, to an id.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use client::{Client, View};
+use domain::text::{counted, plural};
 use domain::{
     ActivityId, ApprovalId, EscalationId, GrantId, InviteId, ProjectId, RunnerId, SessionId, TaskId, TokenId, UserId,
     WorkerId, WorkerStatus, WorkspaceId, WorkspaceStatus,
@@ -15,20 +16,20 @@ use protocol::{
 
 use crate::Failure;
 
-/// How many candidates an error names.
+/// How many candidates an error lists.
 const SHOWN: usize = 5;
-/// The beginning of an id is one from this length on: the prefix and a few digits.
+/// Minimum length of the beginning of an id: the prefix and a few digits.
 const BEGINNING: usize = 8;
-/// The end of an id is one from this length on; ids of one hour begin alike, but no two end alike.
+/// Minimum length of the end of an id; ids of the same hour begin alike, but end differently.
 const END: usize = 6;
-/// Everything, also what is over.
+/// Everything, including finished things.
 const ALL: ExecutionFilter = ExecutionFilter { project: None, activity: None, ended: Some(true) };
 
-/// A thing that has an id and a name.
+/// A thing with an id and a name.
 pub(crate) trait Named {
     /// Its id.
     type Id: FromStr + Display + Copy;
-    /// What people call such a thing.
+    /// The noun for such a thing.
     const WHAT: &'static str;
 
     /// The verb that lists all of them.
@@ -37,7 +38,7 @@ pub(crate) trait Named {
     fn id(&self) -> Self::Id;
     /// Its name.
     fn name(&self) -> &str;
-    /// Whether it is preferred to those of the same name that are not.
+    /// Whether it is preferred to others of the same name.
     fn current(&self) -> bool {
         true
     }
@@ -216,7 +217,7 @@ impl Named for Grant {
     }
 }
 
-/// The id of the thing that `text` means; asks the hub only when it is not an id.
+/// The id of the thing that `text` means; asks the hub only if `text` is not an id.
 pub(crate) async fn pick<T: Named>(client: &Client, text: &str) -> Result<T::Id, Failure>
 where
     Vec<T>: View,
@@ -227,7 +228,7 @@ where
     }
 }
 
-/// The same for what need not be named.
+/// The same for an optional argument.
 pub(crate) async fn pick_if<T: Named>(client: &Client, text: Option<&str>) -> Result<Option<T::Id>, Failure>
 where
     Vec<T>: View,
@@ -255,15 +256,18 @@ pub(crate) fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> 
         found.retain(|one| one.current());
     }
     match found.as_slice() {
-        [] => Err(Failure::not_found(format!("there is no {} `{text}` that you may see", T::WHAT))
-            .advise(format!("give its id, its name, or the beginning of either ({} known)", all.len()))),
+        [] => Err(Failure::not_found(format!("no {} `{text}` found", T::WHAT)).advise(format!(
+            "pass its id, its name, or the beginning of either; you can see {}",
+            counted(all.len(), T::WHAT, &plural(T::WHAT))
+        ))),
         [one] => Ok(one.id()),
         several => {
             let names: Vec<String> =
                 several.iter().take(SHOWN).map(|one| format!("{} ({})", one.id(), one.name())).collect();
             let more = if several.len() > SHOWN { ", …" } else { "" };
-            let detail = format!("`{text}` could be {} {}s: {}{more}", several.len(), T::WHAT, names.join(", "));
-            Err(Failure::usage(detail).advise("give the id"))
+            let matches = counted(several.len(), T::WHAT, &plural(T::WHAT));
+            let detail = format!("`{text}` matches {matches}: {}{more}", names.join(", "));
+            Err(Failure::usage(detail).advise("pass the id"))
         }
     }
 }
@@ -297,25 +301,25 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_id_is_enough_and_what_goes_on_comes_first() {
+    fn a_part_of_an_id_is_enough_and_current_things_come_first() {
         let ids = ["prj_01900000000000000000000000000001", "prj_01900000100000000000000000000002"];
         let id = |index: usize| ids[index].parse().unwrap();
         let all = [Thing(id(0), "Run", false), Thing(id(1), "Run", true)];
         assert_eq!(choose(&all, "prj_01900000000").unwrap(), id(0));
         assert_eq!(choose(&all, "prj_019000001").unwrap(), id(1));
-        assert_eq!(choose(&all, "000001").unwrap(), id(0), "or its end");
+        assert_eq!(choose(&all, "000001").unwrap(), id(0), "the end of an id");
         assert_eq!(choose(&all, "run").unwrap(), id(1));
         assert_eq!(choose(&all[..1], "run").unwrap(), id(0));
         assert_eq!(choose(&all, "prj_").unwrap_err().exit(), Exit::NotFound, "too short to mean anything");
     }
 
     #[test]
-    fn a_name_is_enough_when_it_is_unique() {
+    fn a_unique_name_or_its_beginning_is_enough() {
         let all: Vec<Thing> = ["Parser", "Parser tests", "Docs"]
             .into_iter()
             .map(|name| Thing(ProjectId::generate(), name, true))
             .collect();
-        assert_eq!(choose(&all, "parser").unwrap(), all[0].0, "an equal name beats one that begins so");
+        assert_eq!(choose(&all, "parser").unwrap(), all[0].0, "an equal name beats a longer one");
         assert_eq!(choose(&all, "do").unwrap(), all[2].0);
         let ambiguous = choose(&all, "pars").unwrap_err();
         assert_eq!(ambiguous.exit(), Exit::Usage);

@@ -1,11 +1,11 @@
-//! Where things are on this machine, by the XDG rules.
+//! Standard paths on this machine, by the XDG rules.
 
 use std::path::PathBuf;
 
-/// What an environment variable says.
+/// Looks an environment variable up.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Where the hub's database and credentials are, unless told otherwise.
+/// The default data directory of a hub.
 pub(crate) fn data_dir(env: Lookup) -> Option<PathBuf> {
     base(env, "XDG_DATA_HOME", ".local/share").map(|base| base.join("shopfloor"))
 }

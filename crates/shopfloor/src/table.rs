@@ -6,16 +6,16 @@ use crate::output::clean;
 use crate::{Output, colours};
 
 const GAP: usize = 2;
-/// A flexible column is not made narrower than this, unless nothing else helps.
+/// Preferred minimum width of a flexible column.
 const NARROW: usize = 8;
-/// A flexible column is never made narrower than this.
+/// Absolute minimum width of a flexible column.
 const NARROWEST: usize = 5;
-/// Ids that commands know by their last digits, by their first letters; the whole ones take half of a line.
+/// Prefixes of ids that commands recognize by their last digits; full ids take half a line.
 const SHORT_IDS: [&str; 11] = ["act", "esc", "inv", "prj", "run", "ses", "tok", "tsk", "usr", "wrk", "wsp"];
-/// How many of the last digits of an id are shown where the whole one does not fit.
+/// How many of the last digits of an id to show if the full id does not fit.
 const DIGITS: usize = 8;
 
-/// How a cell looks when colours are on.
+/// A cell's style with colours on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
@@ -24,7 +24,7 @@ pub(crate) enum Style {
     Green,
     Yellow,
     Red,
-    /// The colour of the worker that has this place.
+    /// The colour of the worker with this number.
     Worker(u32),
 }
 
@@ -44,7 +44,7 @@ impl Style {
     }
 }
 
-/// One cell: a line of harmless text.
+/// One cell: a line of clean text.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
@@ -64,23 +64,23 @@ impl<T: ToString> From<T> for Cell {
     }
 }
 
-/// Rows under a header. When the terminal is too narrow, columns that say nothing are left out, ids are shown by their
-/// last digits, and columns whose title ends with `…` give way.
+/// Rows below a header. If the terminal is too narrow, empty columns are dropped, ids are shortened to their last
+/// digits, and columns whose title ends with `…` shrink.
 pub(crate) struct Table {
     titles: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
     empty: &'static str,
-    /// Columns that are not made narrower than this.
+    /// Minimum widths of columns.
     least: Vec<(&'static str, usize)>,
 }
 
 impl Table {
-    /// A table with these columns, which says `empty` when it has no rows.
+    /// A table with these columns, which prints `empty` if it has no rows.
     pub(crate) fn new(titles: &[&'static str], empty: &'static str) -> Self {
         Self { titles: titles.to_vec(), rows: Vec::new(), empty, least: Vec::new() }
     }
 
-    /// Makes the column with this title no narrower than `width` columns.
+    /// Sets the minimum width of a column.
     pub(crate) fn at_least(mut self, title: &'static str, width: usize) -> Self {
         self.least.push((title, width));
         self
@@ -107,7 +107,7 @@ impl Table {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The same without the columns that say nothing in any row.
+    /// The same without empty columns.
     fn said(&self) -> Self {
         let says = |row: &Vec<Cell>, index: usize| row.get(index).is_some_and(|cell| !matches!(&*cell.text, "" | "-"));
         let kept: Vec<usize> =
@@ -130,7 +130,7 @@ impl Table {
         self
     }
 
-    /// How wide each column would like to be.
+    /// The preferred width of each column.
     fn widest(&self) -> Vec<usize> {
         let widest = |(index, title): (usize, &&str)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.width());
@@ -167,14 +167,14 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// The last digits of an id that commands know by them; nothing for any other text.
+/// The last digits of a recognized id; `None` for other text.
 fn short_id(text: &str) -> Option<String> {
     let (kind, digits) = text.split_once('_')?;
     let id = SHORT_IDS.contains(&kind) && digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     id.then(|| digits[digits.len() - DIGITS..].to_owned())
 }
 
-/// Names and values below each other, values aligned.
+/// Names and values in lines, values aligned.
 pub(crate) fn fields(out: &Output, pairs: &[(&str, Cell)]) -> String {
     let widest = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     let line = |(name, cell): &(&str, Cell)| {
@@ -195,7 +195,7 @@ fn line(row: &[Cell], widths: &[usize], color: bool) -> String {
     text.trim_end().to_owned()
 }
 
-/// `text` in at most `width` columns, with an ellipsis when something is left out.
+/// `text` in at most `width` columns, with an ellipsis if it was cut.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -265,7 +265,7 @@ mod tests {
             render(Some(78)),
             "ID                                    STATE          TITLE            BY\n\
              ses_019b00000000700080000000deadbeef  exited with 3  make every test  ann",
-            "what says nothing goes first"
+            "empty columns are dropped first"
         );
         assert_eq!(
             render(Some(40)),

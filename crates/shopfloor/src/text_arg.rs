@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::Failure;
 
-/// More than any text may have, so that a wrong file is refused by the hub and not by our memory.
+/// More than any text may have, to bound memory; the hub refuses long texts.
 const LIMIT: u64 = 1024 * 1024;
 
 /// Free text.
@@ -21,7 +21,7 @@ pub(crate) struct TextArg {
 }
 
 impl TextArg {
-    /// The text, if one was given.
+    /// The text, if given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         match (&self.text, &self.file) {
             (Some(text), _) if text == "-" => read_all(std::io::stdin().lock(), "standard input").map(Some),
@@ -36,15 +36,15 @@ impl TextArg {
         }
     }
 
-    /// The text, which this command cannot do without.
+    /// The text, which is required.
     pub(crate) fn required(&self) -> Result<String, Failure> {
         self.read()?.ok_or_else(|| {
-            Failure::usage("no text was given").advise("pass it, or `-` for standard input, or --file FILE")
+            Failure::usage("missing text").advise("pass the text, `-` for standard input, or --file FILE")
         })
     }
 }
 
-/// Reads a file whole; `-` is standard input.
+/// Reads a whole file; `-` is standard input.
 pub(crate) fn read_prompt(path: &std::path::Path) -> Result<String, Failure> {
     let (text, file) = match path.to_str() {
         Some("-") => (Some("-".to_owned()), None),
@@ -64,7 +64,7 @@ fn read_all(source: impl Read, name: &str) -> Result<String, Failure> {
     }
     let mut text = String::from_utf8(bytes)
         .map_err(|error| Failure::usage(format!("{name} is not UTF-8: {}", error.utf8_error())))?;
-    // The last line break ends the file, not the text.
+    // Drop the line break that ends the file.
     if text.ends_with('\n') {
         text.pop();
     }

@@ -1,17 +1,18 @@
-//! Times as people say them.
+//! Times for people.
 
 use domain::Timestamp;
+use domain::text::plural;
 
 const UNITS: [(i64, &str); 5] =
     [(7 * 86_400_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "min"), (1_000, "s")];
 
-/// Beyond this a date says more.
+/// Beyond this, show a date.
 const FAR: i64 = 60 * 86_400_000;
 
 /// How long ago `at` was, or how far ahead it is.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let distance = now.as_millis().saturating_sub(at.as_millis());
-    // The hub's clock, and what we asked it to do after we looked at ours, may be a little ahead.
+    // The hub's clock may be slightly ahead of ours.
     if (-5_000..1_000).contains(&distance) {
         return "now".to_owned();
     }
@@ -25,7 +26,7 @@ pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", counted(distance / length, unit))
 }
 
-/// When something will be that has an end: a lease, an invitation.
+/// When something with an end will end: a lease, an invitation.
 pub(crate) fn ahead(at: Timestamp, now: Timestamp) -> String {
     match at.as_millis().saturating_sub(now.as_millis()) {
         gone if gone < 0 => relative(at, now),
@@ -35,10 +36,10 @@ pub(crate) fn ahead(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How long it is until then, in its two largest units; rounded, so that seven days from a moment ago are still a week.
+/// The time until then, in its two largest units; rounded, so that seven days minus a moment are a week.
 pub(crate) fn left(at: Timestamp, now: Timestamp) -> String {
     let distance = at.as_millis().saturating_sub(now.as_millis()).max(0);
-    // A lease that ends in a minute and a half is neither of one minute nor of two.
+    // Finer units for nearer times: a lease of a minute and a half is neither one minute nor two.
     let finest = match distance {
         ..599_500 => 1_000,
         599_500..86_370_000 => 60_000,
@@ -55,8 +56,8 @@ pub(crate) fn left(at: Timestamp, now: Timestamp) -> String {
 }
 
 fn counted(count: i64, unit: &str) -> String {
-    let plural = if count == 1 || matches!(unit, "s" | "min") { "" } else { "s" };
-    format!("{count} {unit}{plural}")
+    let units = if matches!(unit, "s" | "min") { unit.to_owned() } else { plural(unit) };
+    domain::text::counted(count, unit, &units)
 }
 
 fn date(at: Timestamp) -> String {
@@ -73,7 +74,7 @@ pub(crate) fn relative_or(at: Option<Timestamp>, now: Timestamp, otherwise: &str
     at.map_or_else(|| otherwise.to_owned(), |at| relative(at, now))
 }
 
-/// Reads a point in time: RFC 3339, or a distance from now as `30m`, `12h`, `7d`, `2w`.
+/// Parses a time: RFC 3339, or a duration from now such as `30m`, `12h`, `7d`, `2w`.
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     parse_from(text, Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()))
 }
@@ -91,7 +92,9 @@ fn parse_from(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     });
     match distance {
         Some(distance) => Ok(now.plus_millis(distance)),
-        None => text.parse().map_err(|error: String| format!("{error}, or a distance from now as 30m, 12h, 7d, 2w")),
+        None => {
+            text.parse().map_err(|error: String| format!("{error}, or a duration from now, such as 30m, 12h, 7d, 2w"))
+        }
     }
 }
 
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_come_is_exact_when_it_is_near() {
+    fn near_times_are_shown_exactly() {
         let now = Timestamp::from_millis(1_794_774_000_000);
         let check = |millis: i64, text: &str| assert_eq!(ahead(now.plus_millis(millis), now), text);
         check(200, "now");
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_given_as_time_or_distance() {
+    fn ends_are_given_as_time_or_duration() {
         let now = Timestamp::from_millis(0);
         assert_eq!(parse_from("7d", now), Ok(Timestamp::from_millis(7 * 86_400_000)));
         assert_eq!(parse_from("1970-01-01T00:00:01Z", now), Ok(Timestamp::from_millis(1_000)));

@@ -1,25 +1,25 @@
-//! Until when a session may go on when nobody speaks for it any more.
+//! How long a session may run without its runner.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// When a session ends by itself: it counts also while everybody sleeps, and is the same for all processes of a machine.
+/// When a session ends by itself; counts during suspend, and is the same for all processes of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
     /// Milliseconds since the machine started.
     pub at_ms: u64,
-    /// Milliseconds that its processes have then before they are killed.
+    /// Milliseconds before its processes are killed then.
     pub grace_ms: u64,
 }
 
 impl Limit {
-    /// The session ends in so long.
+    /// The session ends after this time.
     pub fn after(time: Duration, grace: Duration) -> Limit {
         Limit { at_ms: millis(uptime() + time), grace_ms: millis(grace) }
     }
 
-    /// What is left; nothing: it is over.
+    /// The remaining time; `None`: it is up.
     pub(crate) fn left(&self) -> Option<Duration> {
         Duration::from_millis(self.at_ms).checked_sub(uptime()).filter(|left| !left.is_zero())
     }

@@ -19,13 +19,13 @@ use crate::wire::{Event, Request, read_frame};
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Why a host cannot be talked to.
+/// Why a host is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The session ended before anybody was connected.
     #[error("the session has ended")]
     Ended(Exit),
-    /// The host could not start; this is what it said.
+    /// The host could not start; its last words.
     #[error("the session host did not start: {0}")]
     NotStarted(String),
     /// The connection is closed: the host has ended, or was killed.
@@ -36,14 +36,14 @@ pub enum LinkError {
     Io(#[from] io::Error),
 }
 
-/// What was found of a session.
+/// The state of a session.
 #[derive(Debug)]
 pub enum Adopted {
     /// Its host lives.
     Running(HostLink, Events),
     /// It has ended.
     Ended(Exit),
-    /// Its host was killed: nobody knows how it ended.
+    /// Its host was killed: how it ended is unknown.
     Gone,
 }
 
@@ -53,28 +53,28 @@ pub struct HostLink {
     requests: mpsc::UnboundedSender<Request>,
 }
 
-/// What a session host tells, in order.
+/// A session host's events, in order.
 #[derive(Debug)]
 pub struct Events {
     events: mpsc::Receiver<io::Result<Event>>,
 }
 
 impl Events {
-    /// The next event; `None` when the connection is closed, be it by the host or because something went wrong.
+    /// The next event; `None` when the connection is closed for any reason.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await.and_then(Result::ok)
     }
 }
 
 impl HostLink {
-    /// Starts a host for the session in `dir`, whose `spec.json` is there, as `exe session-host dir`. It outlives us.
+    /// Starts a host for the session in `dir`, which contains `spec.json`, as `exe session-host dir`. It outlives us.
     pub async fn start(dir: &Path, exe: &Path) -> Result<(HostLink, Events), LinkError> {
         let log = std::fs::File::options().create(true).append(true).open(Files::new(dir).log())?;
         let mut child = tokio::process::Command::new(exe)
             .arg("session-host")
             .arg(dir)
             .current_dir("/")
-            // A runner that was itself started in a session does not make its hosts part of that.
+            // A runner that was started in a session does not make its hosts part of it.
             .env_remove("SHOPFLOOR_SESSION")
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -92,19 +92,19 @@ impl HostLink {
                     return Err(LinkError::Ended(exit));
                 }
                 let log = std::fs::read_to_string(Files::new(dir).log()).unwrap_or_default();
-                return Err(LinkError::NotStarted(log.lines().last().unwrap_or("it said nothing").to_owned()));
+                return Err(LinkError::NotStarted(log.lines().last().unwrap_or("it printed nothing").to_owned()));
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 
-    /// Finds out what became of the session in `dir`, and connects to its host if that lives.
+    /// Finds out what became of the session in `dir`, and connects to its host if it lives.
     pub async fn adopt(dir: &Path) -> Result<Adopted, LinkError> {
         let patience = tokio::time::Instant::now() + PATIENCE;
         loop {
             match HostLink::connect(dir).await {
                 Ok((link, events)) => return Ok(Adopted::Running(link, events)),
-                // It may have just begun, or be about to end.
+                // It may have just started, or be about to end.
                 Err(error) if alive(dir)? => {
                     if tokio::time::Instant::now() > patience {
                         return Err(error);
@@ -121,7 +121,7 @@ impl HostLink {
         let (path, _directory) = short_path(&Files::new(dir).socket())?;
         let (read, write) = UnixStream::connect(path).await?.into_split();
         let (requests, outgoing) = mpsc::unbounded_channel();
-        // Few, so that a consumer that does not keep up is felt by the host, which then sends less.
+        // Few, so that the host notices a slow consumer and sends less.
         let (incoming, events) = mpsc::channel(16);
         tokio::spawn(send(write, outgoing));
         tokio::spawn(receive(read, incoming));
@@ -138,12 +138,12 @@ impl HostLink {
         self.request(Request::Unwatch)
     }
 
-    /// Says that everything before this position has been consumed.
+    /// Acknowledges everything before this position.
     pub fn credit(&self, offset: u64) -> Result<(), LinkError> {
         self.request(Request::Credit { offset })
     }
 
-    /// Asks for a snapshot, as part of the stream.
+    /// Requests a snapshot, as part of the stream.
     pub fn snapshot(&self) -> Result<(), LinkError> {
         self.request(Request::Snapshot)
     }
@@ -163,12 +163,12 @@ impl HostLink {
         self.request(Request::Mark { kind: kind.into(), text: text.into() })
     }
 
-    /// Asks to be told what can be seen, when it has come to rest and at most this often while it has not.
+    /// Subscribes to observations: at rest, and at most this often otherwise.
     pub fn observe(&self, every: Duration) -> Result<(), LinkError> {
         self.request(Request::Observe { every_ms: u32::try_from(every.as_millis()).unwrap_or(u32::MAX) })
     }
 
-    /// Ends the session with all its processes; `None`: with the time that its specification gives them.
+    /// Ends the session with all its processes; `None`: with the grace period of its specification.
     pub fn stop(&self, grace: Option<Duration>) -> Result<(), LinkError> {
         self.request(Request::Stop { grace_ms: grace.map(|grace| grace.as_millis() as u64) })
     }
@@ -178,19 +178,19 @@ impl HostLink {
         self.request(Request::Keep)
     }
 
-    /// Says when the session in `dir` ends by itself, unless its host hears of another time before; returns when it was
-    /// sent. By a connection of its own: a host that was started long ago may not know this, and would close it.
+    /// Sets when the session in `dir` ends by itself, unless its host gets another time before. On its own connection:
+    /// an older host may not know this request, and would close it.
     pub async fn until(dir: &Path, limit: Option<Limit>) -> Result<(), LinkError> {
         let (path, _directory) = short_path(&Files::new(dir).socket())?;
         let mut stream = UnixStream::connect(path).await?;
         Ok(stream.write_all(&Request::Until { limit }.encode()).await?)
     }
 
-    /// Shows this value to nobody from now on; returns when the host of the session in `dir` does so.
+    /// Masks this value from now on; returns when the host of the session in `dir` does so.
     pub async fn mask(dir: &Path, value: &str) -> Result<(), LinkError> {
         let (host, mut events) = HostLink::connect(dir).await?;
         host.request(Request::Mask { value: value.to_owned() })?;
-        // Requests are heard in order: the answer to this one says that the other was heard.
+        // Requests are handled in order: an answer to this one confirms the other.
         host.watch(None)?;
         let heard = tokio::time::timeout(PATIENCE, events.next()).await;
         heard.ok().flatten().map(|_| ()).ok_or(LinkError::Closed)
@@ -200,7 +200,7 @@ impl HostLink {
     pub async fn answers(dir: &Path, patience: Duration) -> bool {
         let asked = async {
             let (host, mut events) = HostLink::connect(dir).await.ok()?;
-            // Every host can be asked for this, also one that was started long ago.
+            // Every host answers this, also an older one.
             host.watch(None).ok()?;
             events.next().await
         };
@@ -211,11 +211,11 @@ impl HostLink {
     pub async fn kill(dir: &Path) -> Result<(), LinkError> {
         let number = std::fs::read_to_string(Files::new(dir).pid())?;
         let Ok(host) = number.trim().parse() else { return Ok(()) };
-        // Whoever locks the file wrote its number into it.
+        // The process that locks the file wrote its id into it.
         Ok(kill_host(host, || alive(dir)).await?)
     }
 
-    /// Ends what a host left behind that is gone; `variable` is one that only this session's processes were given.
+    /// Ends the leftovers of a host that is gone; `variable` is one that only this session's processes have.
     pub async fn end_left(dir: &Path, variable: &str, grace: Duration) -> Result<(), LinkError> {
         if !alive(dir)? {
             end_left(variable, grace).await;

@@ -1,5 +1,4 @@
-//! Replaces known secret values in a stream of bytes, also when they arrive in pieces, or with colours or ends of lines
-//! between their letters.
+//! Replaces known secrets in a stream of bytes, even if they arrive in pieces, or if colours or line breaks split them.
 
 use std::time::{Duration, Instant};
 
@@ -7,26 +6,26 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use domain::letters::Letters;
 use memchr::memmem::Finder;
 
-/// A value shorter than this is not masked: it would hit ordinary text.
+/// Shorter values are not masked: they would match ordinary text.
 const SHORTEST: usize = 4;
 
-/// So many bytes of a possible secret are shown after a while although the rest may come: a person who types the first
-/// letter of a secret wants to see it.
+/// How many bytes of a possible secret are shown after a while: a person who types the first letter of a secret wants
+/// to see it.
 const LET_THROUGH: usize = 3;
 
-/// Less than people notice, and more than it takes until the rest of a secret comes that a program writes.
+/// Less than people notice, and more than a program needs to write the rest of a secret.
 const HOLD: Duration = Duration::from_millis(20);
 
-/// So few secrets are found faster by looking for one after the other.
+/// Up to this number of secrets, searching for each is faster.
 const FEW: usize = 8;
 
-/// A stream filter that puts one `•` for each character of a secret.
+/// A stream filter that writes one `•` for each character of a secret.
 pub struct Masks {
     finder: Option<AhoCorasick>,
-    /// One for each secret, if there are few: they say whether there is anything to replace.
+    /// One searcher for each secret, if there are few.
     few: Option<Vec<Finder<'static>>>,
     secrets: Vec<Vec<u8>>,
-    /// What may be the beginning of a secret: first what was let through already, then what is held back.
+    /// A possible beginning of a secret: first the shown part, then the held-back part.
     seen: Vec<u8>,
     released: usize,
     held_since: Option<Instant>,
@@ -55,7 +54,7 @@ impl Masks {
         (self.finder, self.few, self.secrets) = (finder, few, secrets);
     }
 
-    /// A text of its own, beside the stream, with its secrets replaced.
+    /// A separate text with its secrets replaced.
     pub fn masked(&self, text: &str) -> String {
         let Some(finder) = &self.finder else { return text.to_owned() };
         let (view, mut out, mut done) = (Letters::of(text.as_bytes()), Vec::with_capacity(text.len()), 0);
@@ -66,16 +65,16 @@ impl Masks {
             done = end;
         }
         out.extend_from_slice(&text.as_bytes()[done..]);
-        // What was text stays text: whole characters are replaced.
+        // Text stays text: whole characters are replaced.
         String::from_utf8_lossy(&out).into_owned()
     }
 
-    /// Whether there is nothing to mask, so that bytes need not pass through here.
+    /// Whether there is nothing to mask, so that bytes can bypass this.
     pub fn is_empty(&self) -> bool {
         self.finder.is_none()
     }
 
-    /// Takes bytes in, appends what may be shown to `out`; what may be the beginning of a secret waits for the rest.
+    /// Processes bytes and appends what may be shown to `out`; a possible beginning of a secret is held back.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         if self.is_empty() {
             out.extend_from_slice(bytes);
@@ -91,18 +90,18 @@ impl Masks {
         self.seen.drain(..start);
         self.released = until - start;
         self.held_since = (self.released < self.seen.len()).then(Instant::now);
-        // A line that is over is shown and recorded in one piece, although a secret may go on in the next.
+        // A finished line is shown and recorded at once, although a secret may continue in the next.
         if matches!(self.seen.last(), Some(b'\r' | b'\n')) {
             self.let_through(out);
         }
     }
 
-    /// When to call [`Masks::let_through`], if anything is held back that should not be for long.
+    /// When to call [`Masks::let_through`], if anything is held back only for a while.
     pub fn due(&self) -> Option<Instant> {
         self.held_since.filter(|_| self.is_little()).map(|since| since + HOLD)
     }
 
-    /// Appends what is held back if it is only a few bytes; more of it is held back for as long as it takes.
+    /// Appends a short held-back part; a longer one stays held back.
     pub fn let_through(&mut self, out: &mut Vec<u8>) {
         if self.is_little() {
             out.extend_from_slice(&self.seen[self.released..]);
@@ -115,7 +114,7 @@ impl Masks {
         self.seen.len() <= LET_THROUGH || Letters::of(&self.seen).bytes.len() <= LET_THROUGH
     }
 
-    /// Appends what was held back: the stream has ended.
+    /// Appends the held-back part: the stream has ended.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let (done, _) = self.replace(&Letters::of(&self.seen), false, out);
         out.extend_from_slice(&self.seen[done.max(self.released)..]);
@@ -124,8 +123,8 @@ impl Masks {
         self.held_since = None;
     }
 
-    /// Appends what was seen up to the last secret, with what replaces them; returns where that ends, and where a secret
-    /// begins that may turn out to be a longer one, if more is to come.
+    /// Appends everything up to the last secret, masked; returns where that ends, and where a possibly longer secret
+    /// begins.
     fn replace(&self, view: &Letters, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
         let mut done = 0;
         let none = self.few.as_ref().is_some_and(|few| few.iter().all(|one| one.find(&view.bytes).is_none()));
@@ -149,7 +148,7 @@ impl Masks {
         self.secrets.iter().any(|secret| secret.len() > bytes.len() && secret.starts_with(bytes))
     }
 
-    /// Where the longest possible start of a secret at the end of what was seen begins.
+    /// Where the longest possible beginning of a secret at the end starts.
     fn possible_start(&self, view: &Letters, from: usize) -> Option<usize> {
         let tail = &view.bytes[view.visible(from)..];
         let longest = self
@@ -164,7 +163,7 @@ impl Masks {
     }
 }
 
-/// The lines of values, as they are and as they are written in JSON.
+/// The lines of values, plain and in JSON.
 fn forms(values: &[String]) -> Vec<Vec<u8>> {
     let lines = values.iter().flat_map(|value| value.lines()).map(str::trim).filter(|line| line.len() >= SHORTEST);
     let in_json = |line: &str| {

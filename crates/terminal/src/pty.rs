@@ -1,4 +1,4 @@
-//! A pseudo-terminal and the child that lives in it.
+//! A pseudo-terminal and its child.
 
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ pub(crate) struct Pty {
 /// A pseudo-terminal with the child in it.
 pub(crate) struct Opened {
     pub(crate) pty: Pty,
-    /// The terminal is there even if the child could not be started.
+    /// The terminal exists even if the child could not be started.
     pub(crate) child: io::Result<Child>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn open(spec: &Spec) -> io::Result<Opened> {
     let (pty, inside) = pty_process::open().map_err(into_io)?;
     pty.resize(pty_process::Size::new(spec.rows, spec.cols)).map_err(into_io)?;
     let child = start(spec, inside);
-    // Whoever reads has a clone: what can be read wakes nobody here.
+    // The reader has a clone: output wakes nobody here.
     let fd = pipe::Sender::from_owned_fd_unchecked(pty.into())?;
     Ok(Opened { pty: Pty { fd }, child })
 }
@@ -46,7 +46,7 @@ impl Pty {
         self.fd.as_fd().try_clone_to_owned()
     }
 
-    /// Writes what the terminal takes now.
+    /// Writes what the terminal accepts now.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match rustix::io::write(&self.fd, bytes) {
@@ -58,7 +58,7 @@ impl Pty {
         }
     }
 
-    /// Writes as soon as the terminal takes something.
+    /// Writes as soon as the terminal accepts something.
     pub(crate) async fn write_soon(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             self.fd.writable().await?;
@@ -69,7 +69,7 @@ impl Pty {
         }
     }
 
-    /// The signal that a byte stands for when it is typed, as the terminal is set now.
+    /// The signal that a typed byte stands for, by the terminal's current settings.
     pub(crate) fn signal_of(&self, byte: u8) -> Option<Signal> {
         let termios = rustix::termios::tcgetattr(&self.fd).ok()?;
         if !termios.local_modes.contains(LocalModes::ISIG) {
@@ -96,7 +96,7 @@ impl Pty {
 fn start(spec: &Spec, inside: pty_process::Pts) -> io::Result<Child> {
     let (program, arguments) =
         spec.argv.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program is given"))?;
-    // The terminal's line discipline must know that characters have several bytes, or erasing one in a shell goes wrong.
+    // The line discipline must know that characters have several bytes, or erasing one in a shell goes wrong.
     if let Ok(mut termios) = rustix::termios::tcgetattr(inside.as_fd()) {
         termios.input_modes.insert(rustix::termios::InputModes::IUTF8);
         let _ = rustix::termios::tcsetattr(inside.as_fd(), rustix::termios::OptionalActions::Now, &termios);

@@ -14,7 +14,7 @@ impl Ring {
         Ring { bytes: VecDeque::with_capacity(capacity), capacity, end: 0 }
     }
 
-    /// The position of the oldest byte that is still there.
+    /// The position of the oldest available byte.
     pub(crate) fn start(&self) -> u64 {
         self.end - self.bytes.len() as u64
     }

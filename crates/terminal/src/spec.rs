@@ -1,4 +1,4 @@
-//! What a session host is told before it starts, and what it leaves behind.
+//! A session host's input and results.
 
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -32,7 +32,7 @@ pub struct Spec {
     /// Secret values that must not appear in the stream, the screen or the recording.
     #[serde(default)]
     pub masks: Vec<String>,
-    /// Whether what the owner types is recorded too.
+    /// Whether to record the owner's input.
     #[serde(default)]
     pub record_input: bool,
     /// Standard input of a child that does not read from the terminal.
@@ -47,27 +47,27 @@ pub struct Spec {
     /// How long processes may take to end before they are killed.
     #[serde(default = "default_stop_grace_ms")]
     pub stop_grace_ms: u64,
-    /// When it ends by itself, unless the host is told of another time.
+    /// When it ends by itself, unless the host gets another time.
     #[serde(default)]
     pub until: Option<Limit>,
-    /// How much lower the child's priority is than the host's, from 0 to 19.
+    /// How much to lower the child's priority below the host's, from 0 to 19.
     #[serde(default)]
     pub nice: u8,
-    /// What all processes of the session may use together.
+    /// Limits for all processes of the session together.
     #[serde(default)]
     pub limits: Limits,
 }
 
-/// What all processes of a session may use together; one that uses more is ended. Looked at once a second.
+/// Limits for all processes of a session together; a session above one is killed. Checked once a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of memory of their own: what is mapped from files does not count.
+    /// Bytes of private memory: mapped files do not count.
     #[serde(default)]
     pub memory: Option<u64>,
     /// How many there may be at once.
     #[serde(default)]
     pub processes: Option<u32>,
-    /// Seconds of processor time, also of those that have ended.
+    /// Seconds of processor time, including exited processes.
     #[serde(default)]
     pub cpu_seconds: Option<u64>,
 }
@@ -144,10 +144,10 @@ pub struct Exit {
     pub offset: u64,
     /// When it ended.
     pub at: String,
-    /// Whether its host ended it because its time was over.
+    /// Whether its host ended it because its time was up.
     #[serde(default)]
     pub overdue: bool,
-    /// What it used too much of, in words, if its host ended it for that.
+    /// Which limit it exceeded, for people, if its host killed it for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
 }
@@ -183,7 +183,7 @@ impl FinalScreen {
     }
 }
 
-/// Where things are in the directory of a session.
+/// The paths in the directory of a session.
 #[derive(Debug, Clone)]
 pub struct Files {
     dir: PathBuf,
@@ -195,7 +195,7 @@ impl Files {
         Files { dir: dir.to_owned() }
     }
 
-    /// What the host is told.
+    /// The host's input.
     pub fn spec(&self) -> PathBuf {
         self.dir.join("spec.json")
     }
@@ -210,7 +210,7 @@ impl Files {
         self.dir.join("host.pid")
     }
 
-    /// What the host itself has to say.
+    /// The host's own log.
     pub fn log(&self) -> PathBuf {
         self.dir.join("host.log")
     }
@@ -239,13 +239,13 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<Option<T
     }
 }
 
-/// Writes a file so that a reader sees all of it or none, also after a power cut.
+/// Writes a file atomically, also across a power cut.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a file helps nobody, and takes room that there is not.
+        // Delete the partial file: it is useless and takes space.
         let _ = std::fs::remove_file(&new);
     }
     written?;

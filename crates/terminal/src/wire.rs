@@ -1,4 +1,4 @@
-//! The frames between a session host and those who are connected to it: a length, a kind, and the rest.
+//! The frames between a session host and its connections: a length, a kind, and the rest.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use crate::screen::Snapshot;
 /// Longer frames are refused; the longest that we send is a snapshot.
 const LONGEST: usize = 16 << 20;
 
-/// What a session host can be asked.
+/// A request to a session host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Start the stream: at this position if it is still there, otherwise with a snapshot.
+    /// Start the stream: at this position if it is available, otherwise with a snapshot.
     Watch {
         /// The next byte that is wanted.
         from: Option<u64>,
@@ -46,7 +46,7 @@ pub enum Request {
         /// What it says.
         text: String,
     },
-    /// Tell what can be seen, when it has come to rest and at most this often.
+    /// Send observations: at rest, and at most this often otherwise.
     Observe {
         /// Milliseconds between two observations while there is output.
         every_ms: u32,
@@ -56,24 +56,24 @@ pub enum Request {
         /// Milliseconds before they are killed; `None`: as the specification says.
         grace_ms: Option<u64>,
     },
-    /// End the session at a time, unless told of another before; `None`: let it go on.
+    /// End the session at a time, unless another one is set before; `None`: never.
     Until {
         /// When, and how.
         limit: Option<Limit>,
     },
     /// Never drop anything of this recording.
     Keep,
-    /// Show this value to nobody from now on.
+    /// Mask this value from now on.
     Mask {
         /// The secret.
         value: String,
     },
 }
 
-/// What a session host tells.
+/// An event of a session host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The screen as it is now; the stream goes on after it.
+    /// The current screen; the stream continues after it.
     Snapshot(Snapshot),
     /// Output.
     Data {
@@ -91,11 +91,11 @@ pub enum Event {
         /// The signal that ended the child.
         signal: Option<i32>,
     },
-    /// What can be seen.
+    /// An observation.
     Observed(Observed),
 }
 
-/// What can be seen of a session without being sent its output.
+/// What is visible of a session, without its output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
     /// How many bytes of output there were.

@@ -1,4 +1,4 @@
-//! A session that ends on a full disk: whoever watches learns so at once, and it is written down when there is room.
+//! A session that ends on a full disk: watchers learn so at once, and it is stored when there is space.
 
 #![allow(clippy::unwrap_used)]
 
@@ -30,7 +30,7 @@ async fn ended_on_a_full_disk() {
     support::until(&link, &mut events, &mut view, "the end", |view| view.exit.is_some()).await;
     assert_eq!(view.exit, Some((Some(7), None)));
     drop((link, events));
-    // A runner that comes now is told, too: the host stays as long as nothing is written.
+    // A runner that connects now learns it, too: the host stays as long as nothing is stored.
     assert!(Exit::read(&dir).unwrap().is_none());
     assert!(matches!(HostLink::adopt(&dir).await.unwrap(), Adopted::Running(..)));
     drop(filler);

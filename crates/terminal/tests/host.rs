@@ -164,7 +164,7 @@ async fn a_second_host_is_refused_and_a_signal_stops_the_first() {
     session.until(&mut view, "ready", |view| view.text().contains("ready")).await;
     let second = std::process::Command::new(support::exe()).arg("session-host").arg(session.path()).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&second.stderr).contains("has a host already"));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("already has a host"));
     let pid = rustix::process::Pid::from_raw(session.host_pid()).unwrap();
     for signal in [rustix::process::Signal::HUP, rustix::process::Signal::INT] {
         rustix::process::kill_process(pid, signal).unwrap();
@@ -239,7 +239,7 @@ async fn a_session_whose_time_is_over_ends_by_itself_and_says_so() {
     session.until(&mut view, "the end", |view| view.exit.is_some()).await;
     assert!(Exit::read(session.path()).unwrap().unwrap().overdue);
     let markers = Recording::open(&session.path().join("recording")).unwrap().markers().unwrap();
-    assert!(markers.iter().any(|marker| marker.text.contains("another may have the task")), "{markers:?}");
+    assert!(markers.iter().any(|marker| marker.text.contains("another worker may have the task")), "{markers:?}");
 }
 
 #[tokio::test]

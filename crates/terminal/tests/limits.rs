@@ -46,14 +46,14 @@ async fn ended(script: &str, limits: Limits) -> String {
 async fn a_session_with_too_many_processes_is_ended() {
     let limits = Limits { processes: Some(5), ..Limits::default() };
     let why = ended("for i in 1 2 3 4 5 6 7 8 9; do sleep 600 & done; wait", limits).await;
-    assert_eq!(why, "stopped: it had 10 processes, and session_processes allows 5");
+    assert_eq!(why, "stopped: it had 10 processes; the limit (session_processes) is 5");
 }
 
 #[tokio::test]
 async fn a_session_that_takes_too_much_memory_is_ended() {
     let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
     let why = ended("x=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 600", limits).await;
-    assert!(why.ends_with("MiB of memory, and session_memory allows 64 MiB"), "{why}");
+    assert!(why.ends_with("MiB of memory; the limit (session_memory) is 64 MiB"), "{why}");
 }
 
 #[tokio::test]
@@ -61,5 +61,5 @@ async fn a_session_that_takes_too_much_processor_time_is_ended() {
     let limits = Limits { cpu_seconds: Some(1), ..Limits::default() };
     // Also what children used that have ended counts.
     let why = ended("while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done", limits).await;
-    assert!(why.ends_with("s of processor time, and session_cpu_seconds allows 1 s"), "{why}");
+    assert!(why.ends_with("s of processor time; the limit (session_cpu_seconds) is 1 s"), "{why}");
 }

@@ -179,7 +179,7 @@ fn what_people_read() {
     assert_eq!(happened.last(), Some(&Happening::Exit(7)));
 }
 
-/// What is found of `warning` on a terminal of 40×5 that was told this.
+/// What a search for `warning` finds on a terminal of 40×5 with this output.
 fn warnings(text: &str) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("recording");

@@ -1,4 +1,4 @@
-//! A tiny disk that can be filled up, for tests of what happens then.
+//! A tiny disk that can be filled, for tests of a full disk.
 //!
 //! It is a `tmpfs` in a mount namespace of its own, which root may make anywhere and others where user namespaces are
 //! allowed. The namespace is a process: the test starts itself again in it, and runs one ignored case there.
@@ -21,7 +21,7 @@ pub fn run_with_own_mounts(case: &str) {
     assert!(output.status.success() && said.contains("1 passed"), "needs the right to make a mount namespace:\n{said}");
 }
 
-/// The command that runs what its further arguments say in a mount namespace of its own.
+/// The command that runs its further arguments in its own mount namespace.
 pub fn unshare() -> Command {
     let mut command = Command::new("unshare");
     let own = std::fs::metadata("/proc/self").expect("there is a process");
@@ -39,7 +39,7 @@ pub fn mount_tiny(path: &Path, bytes: u64) {
     assert!(mounted.expect("mount is part of util-linux").success());
 }
 
-/// A file that takes all the room that is left on a disk, until it is dropped.
+/// A file that takes all the remaining space of a disk, until it is dropped.
 #[derive(Debug)]
 pub struct Filler {
     path: PathBuf,
@@ -57,7 +57,7 @@ impl Filler {
         filler
     }
 
-    /// Takes what has become free.
+    /// Takes the space that has become free.
     pub fn take_all(&mut self) {
         while let Ok(written) = self.file.write(&[0; PAGE as usize]) {
             self.length += written as u64;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A folder in which nothing may ever appear: whatever does was executed.
+/// A folder in which nothing may ever appear: any file in it shows that something was executed.
 #[derive(Debug, Clone)]
 pub struct Canary(PathBuf);
 
@@ -24,7 +24,7 @@ impl Canary {
         format!("touch '{}'", self.file(name))
     }
 
-    /// What was executed.
+    /// The names of what was executed.
     pub fn sung(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.0).expect("the folder of canaries is there");
         let mut names: Vec<String> =
@@ -140,7 +140,7 @@ const SHELLS: [(&str, &str); 23] = [
     ("\\\n", ""),
 ];
 
-/// What git, a shell, a terminal or a file system could take for something else.
+/// Texts with a meaning for git, a shell, a terminal or a file system.
 const ODD: [&str; 84] = [
     "$(id)",
     "`id`",

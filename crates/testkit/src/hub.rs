@@ -7,7 +7,7 @@ use protocol::{Call, InviteAccept, InviteCreate, NewInvite, NewToken, TokenCreat
 
 use crate::{Database, Postgres};
 
-/// A hub that is stopped when the test lets it go.
+/// A hub that is stopped when it is dropped.
 pub struct TestHub {
     running: Option<Running>,
     folder: tempfile::TempDir,
@@ -71,7 +71,7 @@ impl TestHub {
         Client::new(self.url(), &self.token()).expect("the hub's address is a URL")
     }
 
-    /// A second person, who came in by an invitation, with a token of their own.
+    /// A second person, who joined by an invitation, with their own token.
     pub async fn join(&self, name: &str) -> Client {
         let token = join(self.url(), &self.owner(), name).await.expect("an invited person gets in");
         Client::new(self.url(), &token).expect("the hub's address is a URL")

@@ -15,7 +15,7 @@ const SERVER: &str = "SHOPFLOOR_TEST_POSTGRES";
 /// The script that starts a server, and removes it when its command ends.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/with-postgres");
 
-/// What the script runs: says where the server is, then obeys until our end of the pipe closes, however we die.
+/// What the script runs: prints the server's address, then obeys until our end of the pipe closes, however we die.
 const OBEY: &str = r#"echo "$SHOPFLOOR_TEST_POSTGRES"
 while read -r words; do $SHOPFLOOR_TEST_POSTGRES_CTL $words >/dev/null 2>&1; echo "$?"; done"#;
 
@@ -137,7 +137,7 @@ impl Own {
             command.arg("--fast");
         }
         command.args(["bash", "-c", OBEY]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own: whoever kills ours lets the script live to clean up.
+        // Its own group: killing ours lets the script live to clean up.
         let mut script = command.process_group(0).spawn().context("starting scripts/with-postgres")?;
         let mut answers = BufReader::new(script.stdout.take().context("the script's output is piped")?);
         let url = line(&mut answers).or_else(|error| {
@@ -159,7 +159,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // The script ends by itself once nobody can give it a word any more.
+        // The script ends by itself once our end of the pipe is closed.
         drop(self.script.stdin.take());
         let _ = self.script.wait();
     }

@@ -110,7 +110,7 @@ fn log_file(data_dir: &Path, name: &str) -> (PathBuf, std::fs::File) {
     (log, file)
 }
 
-/// Runs a command of the CLI to its end, as whoever has the token; what it printed, if it succeeded.
+/// Runs a CLI command with the given token; its output, if it succeeded.
 pub async fn shopfloor(url: &str, token: &str, args: &[&str]) -> anyhow::Result<String> {
     let mut command = Command::new(binary());
     command.args(args).env("SHOPFLOOR_HUB", url).env("SHOPFLOOR_TOKEN", token).kill_on_drop(true);

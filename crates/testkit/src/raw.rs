@@ -1,4 +1,4 @@
-//! Looking at rows behind the store's back.
+//! Direct access to rows, without the store.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, SqliteConnection, TypeInfo, ValueRef};
 
@@ -38,7 +38,7 @@ impl Raw {
         }
     }
 
-    /// Begins to look at one state, whatever is written meanwhile.
+    /// Starts reading one consistent state.
     pub async fn hold_still(&mut self) {
         let begin = match self {
             Self::Sqlite(_) => "PRAGMA query_only = 1; BEGIN",

@@ -1,4 +1,4 @@
-//! The agent's own `.git`, read as files: where its branches are, without running git in it.
+//! Reads the agent's own `.git` as files, without running git in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,18 +21,18 @@ const MOST_REFS: usize = 20_000;
 /// Where the agent's branches are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AgentRefs {
-    /// The branch that is checked out; nothing when HEAD is a commit.
+    /// The checked-out branch; `None` if HEAD is a commit.
     pub(crate) branch: Option<String>,
-    /// The commit that is checked out; nothing before the first one.
+    /// The checked-out commit; `None` before the first one.
     pub(crate) head: Option<Oid>,
-    /// Everything that holds work of its own: branches and the stash.
+    /// Every ref with its own work: branches and the stash.
     pub(crate) local: BTreeMap<String, Oid>,
-    /// What the agent's git believes its remotes to have.
+    /// The remote branches as the agent's git knows them.
     pub(crate) remote: BTreeSet<Oid>,
 }
 
 impl AgentRefs {
-    /// All commits that hold work.
+    /// All commits with work.
     pub(crate) fn tips(&self) -> BTreeSet<Oid> {
         self.local.values().chain(&self.head).cloned().collect()
     }
@@ -61,7 +61,7 @@ impl AgentRefs {
             }
         }
         if git.read(Path::new("reftable/tables.list"), PACKED_LIMIT).map_err(io)?.is_some() {
-            return Err(odd("its refs are in a format that is not read here (reftable)"));
+            return Err(odd("its refs have an unsupported format (reftable)"));
         }
         let head = git.read(Path::new("HEAD"), REF_LIMIT).map_err(io)?.ok_or_else(|| odd("it has no readable HEAD"))?;
         let head = String::from_utf8_lossy(&head).trim().to_owned();
@@ -86,11 +86,11 @@ fn git_dir(tree: &Path) -> Result<Root> {
         path: tree.join(".git"),
         why: match error.kind() {
             std::io::ErrorKind::NotFound => {
-                "somebody deleted it; `shopfloor workspace restore` makes it anew, with the \
+                "somebody deleted it; `shopfloor workspace restore` recreates it, with the \
                                              commits that were saved"
                     .into()
             }
-            _ => format!("it is not a folder that can be read ({error})"),
+            _ => format!("it is not a readable folder ({error})"),
         },
     })
 }
@@ -118,9 +118,9 @@ fn loose(git: &Root, path: &Path, depth: usize, all: &mut BTreeMap<String, Oid>)
     Ok(())
 }
 
-/// Brings commits of the agent's clone into the store, checked object by object.
+/// Imports commits of the agent's clone into the store, checked object by object.
 ///
-/// git runs in a repository of ours that borrows the agent's objects, so that the agent's configuration is never read.
+/// git runs in a repository of ours that borrows the agent's objects, so that it never reads the agent's configuration.
 pub(crate) async fn import(store: &Store, home: &Home, tips: &[Oid], near: Option<&Oid>) -> Result<()> {
     let objects = home.tree().join(".git/objects");
     check_objects(&home.tree(), &store.objects())?;
@@ -141,7 +141,7 @@ pub(crate) async fn import(store: &Store, home: &Home, tips: &[Oid], near: Optio
     git.operands(operands).reach(Reach::Files).run().await.map(drop)
 }
 
-/// Objects must be the agent's own or the store's: a link or another alternate could lead to somebody else's.
+/// Objects must be the agent's own or the store's: a link or another alternate could point to somebody else's.
 fn check_objects(tree: &Path, store: &Path) -> Result<()> {
     let path = tree.join(".git/objects");
     let odd = |path: PathBuf, why: &str| Error::Tampered { path, why: why.to_owned() };

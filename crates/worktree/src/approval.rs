@@ -1,4 +1,4 @@
-//! Configuration in a workspace that agents, editors or git would execute: listed and hashed, for a person to approve.
+//! Configuration in a workspace that agents, editors or git would execute: listed and hashed, for a person's approval.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,12 +14,12 @@ use crate::{Result, Worktrees};
 
 const LARGEST: u64 = 4 << 20;
 const MOST: usize = 20_000;
-/// How much is shown of all files together; a file is shown whole or not at all.
+/// How much content to show in total; a file is shown completely or not at all.
 const SHOWN: usize = 64 * 1024;
-/// How much is read to choose from.
+/// How much to read for that.
 const READ: usize = 16 * SHOWN;
 
-/// What would run it.
+/// Which program would execute it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfigKind {
@@ -35,35 +35,35 @@ pub enum ConfigKind {
     GitHooks,
 }
 
-/// One file that would be executed, or says what is.
+/// One file that would be executed, or names what is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutableConfig {
     /// Where it is in the workspace.
     pub path: String,
-    /// What would run it.
+    /// Which program would execute it.
     pub kind: ConfigKind,
-    /// The hash of its content; of its target when it is a link.
+    /// The hash of its content, or of a link's target.
     pub sha256: String,
     /// How many bytes it has.
     #[serde(skip)]
     pub size: usize,
-    /// What it says, for a person who decides; absent when it is not text, or too long to be shown beside the others.
+    /// Its content for the person; absent if it is not text, or too long to show.
     #[serde(skip)]
     pub text: Option<String>,
 }
 
-/// All of it, with one hash that changes when anything does.
+/// All of them, with one hash that changes with any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigSet {
     /// The files, in order of their paths.
     pub files: Vec<ExecutableConfig>,
-    /// What a person approves: path, kind and content of every file.
+    /// The hash that a person approves: path, kind and content of every file.
     pub sha256: String,
-    /// Whether there were more than are listed; then nothing can be approved.
+    /// Whether there were too many to list; then nothing can be approved.
     pub truncated: bool,
 }
 
-/// Files and folders by name; a folder stands for all that is in it.
+/// Files and folders by name; a folder stands for its content.
 const KNOWN: &[(&str, ConfigKind)] = &[
     (".claude/settings.json", ConfigKind::Agent),
     (".claude/settings.local.json", ConfigKind::Agent),
@@ -98,7 +98,7 @@ const KNOWN: &[(&str, ConfigKind)] = &[
 ];
 
 impl Worktrees {
-    /// What in a workspace would be executed by agents, editors or git, besides the code itself.
+    /// The files in a workspace that agents, editors or git would execute, besides the code itself.
     pub async fn executable_config(&self, id: WorkspaceId) -> Result<ConfigSet> {
         let tree = self.find(id).await?.path;
         blocking(move || {
@@ -126,7 +126,7 @@ impl Worktrees {
     }
 }
 
-/// Leaves the texts of as many files as there is room for, shortest first: many long ones hide no short one.
+/// Keeps the texts of as many files as possible, shortest first, so that long files cannot hide short ones.
 fn show_short_ones(files: &mut [ExecutableConfig]) {
     let mut shortest: Vec<&mut ExecutableConfig> = files.iter_mut().collect();
     shortest.sort_by_key(|file| file.size);
@@ -158,10 +158,10 @@ fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut C
     match root.look(path) {
         Ok(Found::File { file, .. }) => match read_all(file, LARGEST) {
             Ok(Some(bytes)) => add(&bytes, ""),
-            // What cannot be read cannot be approved: its hash is one that nothing else has.
+            // An unreadable file cannot be approved: it gets a unique hash.
             _ => set.truncated = true,
         },
-        // An agent would follow it; what is behind it may change without notice.
+        // An agent would follow it, and its target may change unnoticed.
         Ok(Found::Link(target)) => {
             add(&target, "link:");
             set.truncated = true;

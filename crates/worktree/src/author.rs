@@ -1,4 +1,4 @@
-//! Who the person is to git: asked once, because a session in a sandbox does not see their settings.
+//! The person's name in git: read once, because a session in a sandbox does not see their settings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,9 +11,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// No name is longer.
 const LONGEST: usize = 200;
 
-/// The name and address that the person's own settings give; nothing unless both are there.
+/// The name and address in the person's own settings; `None` unless both are set.
 ///
-/// Only their own files are read, never a repository's, and reading settings runs nothing.
+/// Reads only their own files, never a repository's, and runs nothing.
 pub async fn author(git: &Path, person: &BTreeMap<String, String>) -> Option<Author> {
     let (name, email) = (setting(git, person, "user.name").await?, setting(git, person, "user.email").await?);
     Some(Author { name, email })

@@ -1,4 +1,4 @@
-//! Repositories that are ours, made by hand: no template, no hook, no configuration but this.
+//! Our own repositories, created by hand: no template, no hook, no other configuration.
 
 use std::fmt;
 use std::path::Path;
@@ -39,7 +39,7 @@ impl FromStr for Oid {
     }
 }
 
-/// Reads an id that git said.
+/// Parses an id that git printed.
 pub(crate) fn oid(said: &str) -> Result<Oid> {
     said.trim().parse().map_err(|()| Error::Git {
         what: "answer",
@@ -48,13 +48,13 @@ pub(crate) fn oid(said: &str) -> Result<Oid> {
     })
 }
 
-/// Bytes are saved as they are: attributes of the tree must not change line ends, expand words or run filters.
+/// Bytes are saved unchanged: attributes of the tree must not change line ends, expand words or run filters.
 const ATTRIBUTES: &str = "* -text !eol -ident !filter !working-tree-encoding !merge -export-subst -export-ignore\n";
 
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
                       [gc]\n\tauto = 0\n\tpruneExpire = never\n[uploadpack]\n\tallowAnySHA1InWant = true\n";
 
-/// Makes a repository that borrows the objects of others; may be called again.
+/// Creates a repository that borrows the objects of others; may be repeated.
 pub(crate) fn make(path: &Path, alternates: &[&Path]) -> Result<()> {
     for name in ["objects/info", "objects/pack", "refs/heads", "info"] {
         folder(&path.join(name))?;
@@ -62,11 +62,11 @@ pub(crate) fn make(path: &Path, alternates: &[&Path]) -> Result<()> {
     write(&path.join("config"), CONFIG.as_bytes())?;
     write(&path.join("info/attributes"), ATTRIBUTES.as_bytes())?;
     borrow(path, alternates)?;
-    // Last: without it git does not take the folder for a repository.
+    // Last: without it git does not recognize the folder as a repository.
     write(&path.join("HEAD"), b"ref: refs/heads/none\n")
 }
 
-/// Says whose objects a repository borrows.
+/// Sets whose objects a repository borrows.
 pub(crate) fn borrow(path: &Path, alternates: &[&Path]) -> Result<()> {
     use std::os::unix::ffi::OsStrExt;
     let mut text = Vec::new();

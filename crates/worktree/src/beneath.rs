@@ -1,4 +1,4 @@
-//! Files of an agent's folder, opened part by part without ever following a link.
+//! Opens files of an agent's folder part by part, without ever following a link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,7 +19,7 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLO
 const CREATE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A folder that everything is looked up beneath.
+/// A folder for relative lookups.
 #[derive(Debug)]
 pub struct Root(OwnedFd);
 
@@ -94,8 +94,7 @@ impl Root {
         }
     }
 
-    /// Puts a file beneath in place of what is there, whole or not at all; folders on the way are made. No link is
-    /// followed, and one that stands there is replaced.
+    /// Replaces a file beneath atomically; creates folders on the way. Follows no link; an existing link is replaced.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> io::Result<()> {
         let mut parts = parts(path)?;
         let name = parts.pop().ok_or(Errno::INVAL)?;
@@ -157,7 +156,7 @@ fn look_at(parent: &OwnedFd, name: &OsStr) -> io::Result<Found> {
         FileType::RegularFile => {
             let file = File::from(openat(parent, name, READ, Mode::empty())?);
             let meta = file.metadata()?;
-            // It may have been swapped for something else in between.
+            // It may have been swapped in between.
             if !meta.is_file() {
                 return Ok(Found::Special);
             }
@@ -170,7 +169,7 @@ fn look_at(parent: &OwnedFd, name: &OsStr) -> io::Result<Found> {
     }
 }
 
-/// All bytes of an open file, or nothing when it grew over the limit.
+/// All bytes of an open file; `None` if it grew beyond the limit.
 pub(crate) fn read_all(file: File, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -190,7 +189,7 @@ fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
         .collect()
 }
 
-/// Deletes a folder with all that is in it, following nothing; folders that were made unreadable too.
+/// Deletes a folder with its content, following no links, even if its folders were made unreadable.
 pub(crate) fn delete(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -209,7 +208,7 @@ pub(crate) fn delete(path: &Path) -> io::Result<()> {
 
 fn open_up(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // `chmod` follows links: only what is known to be a folder is touched, and what is in it is listed only then.
+    // `chmod` follows links: use it only on folders, and list their content only then.
     if !std::fs::symlink_metadata(path)?.is_dir() {
         return Ok(());
     }
@@ -312,9 +311,9 @@ mod tests {
         assert!(Root::open(&root.join("up")).is_err(), "the folder itself must not be a link");
     }
 
-    /// A folder and a link take turns in one place, ten thousand times, while it is read through.
+    /// A folder and a link swap places ten thousand times while it is read.
     #[test]
-    fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
+    fn a_folder_swapped_for_a_link_is_not_followed() {
         let (dir, root) = place();
         std::fs::write(dir.path().join("file"), SECRET).unwrap();
         std::fs::create_dir(root.join("real")).unwrap();

@@ -1,4 +1,4 @@
-//! Work on its way to another runner: a branch and what is not committed, as one file that git can check.
+//! Work for another runner: a branch and uncommitted files, as one file that git can verify.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{Error, Result, Worktrees};
 
 const SIGNATURE: &[u8] = b"# v2 git bundle\n";
 const PACKED: &str = "refs/shopfloor/packed";
-/// What the files of a bundle may take once they are written.
+/// Maximum size of a bundle's unpacked files.
 const LARGEST_TREE: u64 = 8 << 30;
 
 /// A workspace's work, packed.
@@ -30,13 +30,13 @@ pub struct Packed {
     pub head: Option<String>,
 }
 
-/// The message of the commit that holds what is not committed.
+/// The message of the commit with the uncommitted files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Note {
     base: Option<String>,
 }
 
-/// What came out of a bundle.
+/// The content of a bundle.
 #[derive(Debug)]
 pub(crate) struct Taken {
     /// The commit whose tree the files are.
@@ -48,7 +48,7 @@ pub(crate) struct Taken {
 }
 
 impl Worktrees {
-    /// Saves a workspace and packs its branch and what is not committed, if that is not more than `limit` bytes.
+    /// Saves a workspace and packs its branch and uncommitted work, up to `limit` bytes.
     pub async fn pack(&self, id: WorkspaceId, limit: usize) -> Result<Packed> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -86,13 +86,13 @@ impl Space {
     }
 }
 
-/// Takes a bundle's objects into the store, checked one by one.
+/// Imports a bundle's objects into the store, checked one by one.
 pub(crate) async fn take(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
-    // git takes other files for other things: one that names a folder would be followed there.
+    // git accepts other kinds of files: one that names a folder would be followed.
     let looked = file.to_owned();
     let begins = blocking(move || begins_right(&looked)).await;
     if !begins.map_err(Error::io("read", file))? {
-        return Err(unusable(file, "it is not a bundle of git"));
+        return Err(unusable(file, "it is not a git bundle"));
     }
     let gone = aside.to_owned();
     blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
@@ -110,8 +110,8 @@ async fn take_aside(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
     let git = scratch.git("fetch").args(quiet).operands([file.as_os_str(), packed.as_ref()]).reach(Reach::Files);
     git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
     let refs = scratch.refs("refs/taken/").await?;
-    let [(_, files)] = refs.as_slice() else { return Err(unusable(file, "it does not hold one workspace")) };
-    // From a repository of ours into the store: that way every object is checked, whatever git's version.
+    let [(_, files)] = refs.as_slice() else { return Err(unusable(file, "it does not contain exactly one workspace")) };
+    // From a repository of ours into the store, so that any version of git checks every object.
     let git = store.git("fetch").args(quiet).operands([aside.as_os_str(), files.as_ref()]).reach(Reach::Files);
     git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
     let commit = store.git("cat-file").args(["commit"]).operands([files]).limit(1 << 20).run().await?;
@@ -127,7 +127,7 @@ async fn take_aside(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
         base = Some(named);
     }
     if size(store, files).await? > LARGEST_TREE {
-        return Err(unusable(file, "its files would take too much room"));
+        return Err(unusable(file, "its files would take too much space"));
     }
     Ok(Taken { files: files.clone(), head, base })
 }

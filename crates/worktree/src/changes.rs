@@ -1,4 +1,4 @@
-//! What one save changes: which files are put, which are taken out, which cannot be saved.
+//! The changes of one save: files to write, files to remove, files that cannot be saved.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::known::Committed;
 use crate::reserved::reserved;
 use crate::space::Space;
 
-/// The changes of one save, told apart.
+/// The changes of one save, by kind.
 pub(crate) struct Changes<'s> {
     pub(crate) space: &'s mut Space,
     pub(crate) options: &'s Options,
     pub(crate) left: u64,
     pub(crate) removed: Vec<PathBuf>,
     pub(crate) put: Vec<PathBuf>,
-    /// Left out; what was saved of them before is not what they are now.
+    /// Left out; their earlier saved content is outdated.
     pub(crate) outdated: Vec<PathBuf>,
 }
 
@@ -33,11 +33,11 @@ impl Changes<'_> {
                 self.space.left_out.remove(&path);
                 return;
             }
-            return self.space.leave_out(&path, "its name is one that git keeps for itself".into());
+            return self.space.leave_out(&path, "its name is reserved by git".into());
         }
         match found {
             Ok(Found::File { size, .. }) if size > largest => {
-                let why = format!("it has {size} bytes, more than the {largest} that are saved");
+                let why = format!("it has {size} bytes; the limit for saves is {largest}");
                 self.space.leave_out(&path, why);
                 self.outdated.push(path);
             }
@@ -73,7 +73,7 @@ impl Changes<'_> {
     }
 }
 
-/// git would refuse such paths in a tree; none of ours may bring one in.
+/// git refuses such paths in a tree, so none may get in.
 fn acceptable(path: &Path, link: bool) -> bool {
     let mut parts = path.components().rev();
     let last = parts.next();
@@ -81,19 +81,19 @@ fn acceptable(path: &Path, link: bool) -> bool {
     last.is_some_and(|last| is(last, link)) && parts.all(|part| is(part, false))
 }
 
-/// What is saved of a path.
+/// The content to save for a path.
 pub(crate) enum Content {
     /// These bytes.
     File(Mode, Vec<u8>),
-    /// What a commit has.
+    /// A commit's content.
     Known(Committed),
-    /// Nothing: it is not there.
+    /// Nothing: it does not exist.
     Gone,
-    /// Nothing can be, for this reason.
+    /// It cannot be saved, for this reason.
     Not(String),
 }
 
-/// Tells contents apart; nothing for a path where there is none.
+/// Identifies the content; `None` if there is none.
 pub(crate) type Print = Option<[u8; 32]>;
 
 impl Content {
@@ -102,7 +102,7 @@ impl Content {
         blocking(move || match root.look(&path) {
             Ok(Found::File { file, executable, .. }) => match read_all(file, limit) {
                 Ok(Some(bytes)) => Self::File(if executable { Mode::Executable } else { Mode::Plain }, bytes),
-                Ok(None) => Self::Not(format!("it has more than the {limit} bytes that are saved")),
+                Ok(None) => Self::Not(format!("it is larger than the limit for saves, {limit} bytes")),
                 Err(error) => Self::Not(error.to_string()),
             },
             Ok(Found::Link(target)) => Self::File(Mode::Link, target),

@@ -1,4 +1,4 @@
-//! Deleting a workspace: never one whose work would be lost.
+//! Deletes a workspace; never one whose work would be lost.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,12 +35,12 @@ pub enum Reason {
         /// Why.
         why: String,
     },
-    /// The agent's commits could not be taken over, or its `.git` not be read.
+    /// The agent's commits could not be imported, or its `.git` is unreadable.
     Unreadable {
         /// What is wrong.
         why: String,
     },
-    /// A folder has a repository of its own, whose commits are not saved.
+    /// A nested repository, whose commits are not saved.
     Nested {
         /// Where.
         path: String,
@@ -55,14 +55,14 @@ impl fmt::Display for Reason {
             Self::Unpushed { commits: 1 } => f.write_str("one commit is not pushed"),
             Self::Unpushed { commits } => write!(f, "{commits} commits are not pushed"),
             Self::NotSaved { path, why } => write!(f, "{path} could not be saved ({why})"),
-            Self::Unreadable { why } => write!(f, "the agent's commits could not be looked at ({why})"),
-            Self::Nested { path } => write!(f, "{path} has a repository of its own"),
+            Self::Unreadable { why } => write!(f, "the agent's commits are unreadable ({why})"),
+            Self::Nested { path } => write!(f, "{path} is a nested repository"),
         }
     }
 }
 
 impl Reason {
-    /// Whether the chain of saves holds it, so that it can be brought back after the folder is gone.
+    /// Whether a save has it, so that it can be restored after the folder is gone.
     pub fn is_saved(&self) -> bool {
         matches!(self, Self::Uncommitted { .. } | Self::Unpushed { .. })
     }
@@ -76,26 +76,26 @@ pub(crate) fn in_words(reasons: &[Reason]) -> String {
     words.join("; ")
 }
 
-/// What the caller wants to happen to work that is only saved.
+/// What to do about work that is only saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfinished {
     /// Uncommitted or unpushed work keeps the workspace.
     Refuse,
-    /// It is enough that all of it is in the chain of saves, which stays.
+    /// It may be deleted if all of it is in the saves, which stay.
     KeepSaved,
 }
 
 /// What became of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cleaned {
-    /// It is deleted; its saves are still there.
+    /// It is deleted; its saves remain.
     Deleted,
     /// There was none.
     Absent,
 }
 
 impl Worktrees {
-    /// What would be lost with a workspace's folder; asks the remote what it has.
+    /// What would be lost with a workspace's folder; asks the remote for its branches.
     pub async fn would_lose(&self, id: WorkspaceId) -> Result<Vec<Reason>> {
         let held = self.space(id);
         let mut held = held.lock().await;
@@ -119,11 +119,11 @@ impl Worktrees {
             if stay.is_empty() { Ok(()) } else { Err(Error::WouldLose { workspace: id, reasons: stay }) }
         };
         refuse(self.losses(space).await?)?;
-        // Out of everybody's way in one step; a kill after it is finished by the next start.
+        // Moved away in one step; the next start finishes after a kill.
         let grave = Home(self.layout().deleted().join(format!("{id}.{}", crate::layout::now().as_millis())));
         std::fs::rename(&home.0, &grave.0).map_err(Error::io("move away", &home.0))?;
         sync(&self.layout().workspaces());
-        // Whoever was still writing has written by path: what came until now is looked at once more.
+        // A process that was still writing used the old path: check once more for new work.
         let before = space.saved.clone();
         space.home = grave.clone();
         let again = match space.save(self.options(), &Scope::All).await {
@@ -141,10 +141,10 @@ impl Worktrees {
         Ok(Cleaned::Deleted)
     }
 
-    /// Forgets the saves of a workspace that was cleaned. This is the only way to lose them.
+    /// Deletes the saves of a deleted workspace. This is the only way to lose them.
     pub async fn forget(&self, id: WorkspaceId) -> Result<()> {
         if self.layout().home(id).0.exists() {
-            let reasons = vec![Reason::Unreadable { why: "the workspace is still there; clean it first".into() }];
+            let reasons = vec![Reason::Unreadable { why: "the workspace still exists; delete it first".into() }];
             return Err(Error::WouldLose { workspace: id, reasons });
         }
         let store = self.store_of(id).await?;
@@ -164,7 +164,7 @@ impl Worktrees {
         if let Some(location) = &space.facts.location {
             let tips: Vec<_> = refs.tips().into_iter().collect();
             if !tips.is_empty() {
-                // What the agent's git says about its remote is not asked: only what we fetched ourselves counts.
+                // The agent's view of its remote does not count: only what we fetched ourselves does.
                 let none = std::iter::empty();
                 let mut commits = space.not_on_remote(&tips, none.clone()).await?;
                 if commits > 0 && self.refresh(location, &Progress::none()).await.is_ok() {

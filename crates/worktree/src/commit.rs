@@ -1,4 +1,4 @@
-//! Commits of ours, written through `git fast-import`: git never opens a file of the agent's folder to save it.
+//! Writes commits through `git fast-import`: git never opens a file of the agent's folder to save it.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ impl Mode {
     }
 }
 
-/// A commit in the making: its changes are sent one by one, and nothing is there before `finish`.
+/// A commit in the making: its changes are streamed, and nothing exists before `finish`.
 pub(crate) struct Commit {
     parts: mpsc::Sender<Vec<u8>>,
     git: tokio::task::JoinHandle<Result<Vec<u8>>>,
@@ -64,7 +64,7 @@ impl Commit {
     }
 
     async fn send(&self, part: Vec<u8>) {
-        // When git has ended early, `finish` tells why.
+        // If git exited early, `finish` says why.
         let _ = self.parts.send(part).await;
     }
 

@@ -1,4 +1,4 @@
-//! Ignored files (`.env`, local settings) that are copied into a fresh workspace by a list of patterns.
+//! Copies ignored files (`.env`, local settings) into a new workspace, by patterns.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,12 +21,12 @@ const LARGEST: u64 = 16 << 20;
 const MOST: usize = 2000;
 const DEEPEST: usize = 12;
 
-/// What was copied into a fresh workspace.
+/// What was copied into a new workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
     /// The files that are there now.
     pub files: Vec<PathBuf>,
-    /// What matched and was not copied, with the reason.
+    /// What matched but was not copied, with the reason.
     pub left_out: Vec<(PathBuf, String)>,
 }
 
@@ -67,7 +67,7 @@ fn patterns(texts: &[String]) -> Result<GlobSet> {
     set.build().map_err(|error| Error::Pattern { pattern: String::new(), why: error.to_string() })
 }
 
-/// Copies what matches; `named`: a folder above was, and with it everything in it.
+/// Copies matching files; `named`: a folder above matched, and with it everything in it.
 fn walk(
     root: &Root,
     (folder, path, depth): (&Root, &Path, usize),
@@ -100,7 +100,7 @@ fn walk(
     Ok(())
 }
 
-/// Folders that are large and never hold settings.
+/// Folders that are large and never contain settings.
 fn skipped(name: &OsStr) -> bool {
     ["node_modules", "target", ".venv", "__pycache__"].iter().any(|skipped| name == *skipped)
 }
@@ -115,7 +115,7 @@ fn copy(root: &Root, path: &Path, to: &Path, copied: &mut Copied) -> Result<()> 
         Ok(Some(bytes)) => {
             let target = to.join(path);
             folder(target.parent().unwrap_or(to))?;
-            // Nothing that the repository has is overwritten, and the folder is still ours alone.
+            // Never overwrite a file of the repository; the folder is still ours alone.
             match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target) {
                 Ok(mut file) => {
                     file.write_all(&bytes).map_err(Error::io("write", &target))?;

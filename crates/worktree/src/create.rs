@@ -1,4 +1,4 @@
-//! Making a workspace: built aside, then moved into place in one step, so that it is there whole or not at all.
+//! Creates a workspace: built aside, then moved into place atomically.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::options::{Author, Progress};
 use crate::store::Store;
 use crate::{Error, Result, Worktrees};
 
-/// What a workspace is made from.
+/// What to create a workspace from.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// The repository; without one the workspace is an empty folder.
@@ -26,9 +26,9 @@ pub struct Plan {
     pub branch: Option<BranchName>,
     /// Ignored files to copy in, as patterns such as `.env` or `config/*.local`.
     pub copy: Vec<String>,
-    /// Where they are copied from; the repository's own folder when it is on this machine and this is absent.
+    /// Where to copy them from; default: the repository's own folder, if it is on this machine.
     pub copy_from: Option<std::path::PathBuf>,
-    /// Work that is there already, to go on with.
+    /// Existing work to continue.
     pub from: Option<Start>,
 }
 
@@ -41,14 +41,14 @@ pub enum Start {
     Bundle(std::path::PathBuf),
 }
 
-/// What a new workspace has in it.
+/// The initial content of a workspace.
 struct Beginning {
     base: Option<BranchName>,
     /// The commit that its work is compared with.
     base_commit: Option<Oid>,
     /// The commit that is checked out.
     head: Option<Oid>,
-    /// The commit whose files are there; another one than `head` when not all of it was committed.
+    /// The commit with its files; differs from `head` if some were uncommitted.
     files: Option<Oid>,
 }
 
@@ -59,12 +59,12 @@ pub struct Workspace {
     pub facts: Facts,
     /// The folder to work in.
     pub path: std::path::PathBuf,
-    /// The ignored files that were copied in, and why others were not; only told by the call that made it.
+    /// The ignored files that were copied, and why others were not; only in the call that created it.
     pub copied: crate::Copied,
 }
 
 impl Worktrees {
-    /// Makes a workspace, or finds the one that is there: may be called again after a kill at any point.
+    /// Creates a workspace, or finds the existing one: may be repeated after a kill at any point.
     pub async fn create(&self, id: WorkspaceId, plan: &Plan, progress: &Progress) -> Result<Workspace> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -72,7 +72,7 @@ impl Worktrees {
         if home.0.exists() {
             let facts = home.facts().ok_or_else(|| Error::Tampered {
                 path: home.0.join("workspace.json"),
-                why: "it cannot be read; move the folder away to start anew".into(),
+                why: "it is unreadable; move the folder away to start over".into(),
             })?;
             return Ok(Workspace { facts, path: home.tree(), copied: crate::Copied::default() });
         }
@@ -102,7 +102,7 @@ impl Worktrees {
         Ok(Workspace { facts, path: home.tree(), copied })
     }
 
-    /// Fetches and finds the commit to start from; nothing in an empty repository, or without one.
+    /// Fetches and finds the commit to start from; `None` in an empty repository, or without one.
     async fn start(
         &self,
         store: &Store,
@@ -118,7 +118,7 @@ impl Worktrees {
             return Err(Error::Branch { name: String::new(), why: "a workspace of a repository needs its own branch" });
         };
         self.refresh(location, progress).await?;
-        // One that goes on with work, or that lost its folder after a push, has its branch there rightly.
+        // A workspace that continues work, or that lost its folder after a push, may find its branch there.
         let begins = plan.from.is_none() && store.refs(&crate::save::saved_ref(id)).await?.is_empty();
         if begins && let Some(there) = store.in_the_way(branch).await? {
             let (location, branch) = (location.to_string(), branch.to_string());
@@ -133,13 +133,13 @@ impl Worktrees {
         };
         match store.head(&base).await? {
             Some(commit) => Ok(Some((base, commit))),
-            // A repository without any commit has no branch to start from, whichever was named.
+            // A repository without commits has no branch to start from, whichever was named.
             None if store.refs("refs/origin/heads/").await?.is_empty() => Ok(None),
             None => Err(store.no_branch(location, &base).await),
         }
     }
 
-    /// What is in the workspace at first: what the base has, or work that goes on.
+    /// The initial content: the base, or continued work.
     async fn begin(
         &self,
         store: &Store,
@@ -168,13 +168,14 @@ impl Worktrees {
     }
 }
 
-/// The agent's folder with a `.git` of its own, and our repository beside it.
+/// The agent's folder with its own `.git`, and our repository beside it.
 async fn build(home: &Home, store: &Store, facts: &Facts, author: Option<&Author>, begin: &Beginning) -> Result<()> {
     let (tree, control) = (home.tree(), home.control());
     folder(&tree)?;
     bare::make(&control, &[&store.objects()])?;
     if let Some(commit) = &begin.head {
-        // Files are written by our repository's rules; the agent's git gets a copy of the index and finds all unchanged.
+        // Files are written by our repository's rules; the agent's git gets a copy of the index and finds everything
+        // unchanged.
         check_out(home, commit).await?;
     }
     agents_git(home, store, facts, author, begin.head.as_ref()).await?;
@@ -211,7 +212,7 @@ pub(crate) async fn agents_git(
         quoted(&location.to_string())
     );
     if let Some(Author { name, email }) = author {
-        // In a sandbox nobody reads the person's own settings.
+        // In a sandbox, git cannot read the person's settings.
         config.push_str(&format!("[user]\n\tname = {}\n\temail = {}\n", quoted(name), quoted(email)));
     }
     write(&git.join("config"), config.as_bytes())?;
@@ -234,7 +235,7 @@ pub(crate) async fn agents_git(
         write(&own, format!("{commit}\n").as_bytes())?;
         let (from, to) = (home.control().join("index"), git.join("index"));
         fs::copy(&from, &to).map_err(Error::io("copy to", &to))?;
-        // A copy that looks newer than it is hides what is written in the second of the original.
+        // A copy that looks newer than it is would hide changes in the second of the original.
         let written = fs::metadata(&from).and_then(|found| found.modified()).map_err(Error::io("look at", &from))?;
         let copy = fs::File::options().write(true).open(&to);
         copy.and_then(|copy| copy.set_modified(written)).map_err(Error::io("date", &to))?;
@@ -242,16 +243,16 @@ pub(crate) async fn agents_git(
     write(&git.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())
 }
 
-/// The first link of the chain of saves: what the workspace started from.
+/// The first save of the chain: the workspace's start.
 async fn begin_chain(store: &Store, id: WorkspaceId, commit: Option<&Oid>) -> Result<()> {
     let name = crate::save::saved_ref(id);
-    // A workspace whose folder was lost goes on with its chain.
+    // A workspace whose folder was lost continues its chain.
     if !store.refs(&name).await?.is_empty() {
         return Ok(());
     }
-    // The base is its parent, so that later saves have a merge base with it, and the tree to start from.
+    // The base is its parent, so that later saves have a merge base with it.
     let parents: Vec<Oid> = commit.cloned().into_iter().collect();
-    // Named, so that no two commits are the same: two packs with the same content at once are in each other's way.
+    // Named, so that no two commits are equal: two equal packs at once would collide.
     let message = format!("shopfloor: where the workspace started ({name})");
     let first = Commit::start(store, &name, &parents, &message).await?;
     first.finish().await.map(drop)

@@ -1,4 +1,4 @@
-//! What was changed in a workspace, file by file and line by line, within limits.
+//! A workspace's changes, file by file and line by line, within limits.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::scan::Scope;
 use crate::space::Space;
 use crate::{Error, Result, Worktrees};
 
-/// How much of a comparison is told.
+/// Limits of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffLimits {
     /// Files that are listed.
     pub files: usize,
     /// Changed lines of one file; a file with more is listed without them.
     pub lines: u32,
-    /// Bytes of all lines together.
+    /// Total bytes of all lines.
     pub bytes: usize,
 }
 
@@ -69,15 +69,15 @@ pub struct FileDiff {
     pub mode: Option<String>,
     /// Whether it is not text.
     pub binary: bool,
-    /// Lines that came.
+    /// Added lines.
     pub insertions: u32,
-    /// Lines that went.
+    /// Removed lines.
     pub deletions: u32,
     /// What changed, with the lines around it.
     pub hunks: Vec<Hunk>,
     /// Whether lines were left out because there are too many.
     pub truncated: bool,
-    /// Whether the lines are all of it, byte by byte.
+    /// Whether the lines represent the whole change exactly.
     pub exact: bool,
 }
 
@@ -99,15 +99,15 @@ pub struct Hunk {
 /// One line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// Its number before; absent when it came.
+    /// Its number before; absent if it was added.
     pub old: Option<u32>,
-    /// Its number now; absent when it went.
+    /// Its number now; absent if it was removed.
     pub new: Option<u32>,
     /// Its text, without the line feed.
     pub text: String,
 }
 
-/// One entry of the list of changes, before its lines are looked at.
+/// One changed file, before its lines are read.
 #[derive(Debug)]
 struct Entry {
     old: Option<PathBuf>,
@@ -118,7 +118,7 @@ struct Entry {
 }
 
 impl Worktrees {
-    /// Saves, then compares with the commit that the workspace's branch left the base at.
+    /// Saves, then compares with the commit where the workspace's branch left the base.
     pub async fn diff(&self, id: WorkspaceId, limits: &DiffLimits) -> Result<Diff> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -141,14 +141,14 @@ impl Space {
         let truncated = entries.len() > limits.files;
         entries.truncate(limits.files);
         for entry in entries.iter_mut().filter(|entry| self.left_out.contains_key(&entry.path)) {
-            // It is there; only the save does not have it.
+            // The file exists; only the save does not have it.
             (entry.status, entry.numbers) = (FileStatus::Modified, None);
         }
         let small = |entry: &&Entry| entry.numbers.is_some_and(|(i, d)| i.saturating_add(d) <= limits.lines);
         let wanted: Vec<&Entry> = entries.iter().filter(small).collect();
         let mut sections = match self.patch(from, &wanted, limits.bytes).await {
             Ok(sections) => sections.into_iter().map(Some).collect(),
-            // Together they are too much: one by one until the limit is reached.
+            // Too much together: one by one until the limit is reached.
             Err(Error::TooMuch { .. }) => {
                 let (mut sections, mut left) = (Vec::new(), limits.bytes);
                 for entry in &wanted {
@@ -209,7 +209,7 @@ impl Space {
         let mut sections = sections.into_iter();
         let each = entries.iter().map(|entry| {
             let mut text = sections.next().unwrap_or_default();
-            // Told as two: the old one goes, the new one comes.
+            // A change of type is a deletion and an addition.
             if entry.status == FileStatus::TypeChanged {
                 text.extend(sections.next().unwrap_or_default());
             }

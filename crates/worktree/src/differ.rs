@@ -1,4 +1,4 @@
-//! A git that stays and compares trees: starting one for each comparison would cost more than comparing.
+//! A long-running git that compares trees: starting one for each comparison would cost more than comparing.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::git::Git;
 use crate::store::Store;
 use crate::{Error, Result};
 
-/// It is replaced after so many comparisons, so that what it remembers stays small.
+/// Replaced after this many comparisons, to bound its memory.
 const MOST: u32 = 1000;
 const IDLE: Duration = Duration::from_secs(30);
 const LIMIT: usize = 64 << 20;
@@ -43,7 +43,7 @@ impl Differs {
     pub(crate) async fn compare(&self, store: &Path, from: &Oid, to: &Oid) -> Result<Vec<u8>> {
         let slot = self.all.lock().entry(store.to_owned()).or_default().clone();
         let mut slot = slot.lock().await;
-        // Taken out, so that one that breaks off or is cancelled in the middle is never used again.
+        // Taken out, so that an interrupted one is never used again.
         let mut differ = match slot.take().filter(|differ| differ.uses < MOST) {
             Some(differ) => differ,
             None => Differ::start(store)?,
@@ -54,18 +54,18 @@ impl Differs {
         Ok(told)
     }
 
-    /// Tidies a store beside everything else, one at a time.
+    /// Repacks a store in the background, one at a time.
     pub(crate) fn tidy(self: &Arc<Self>, store: &Store) {
         let (all, store) = (self.clone(), store.clone());
         tokio::spawn(async move {
             let Ok(_alone) = all.tidied.try_lock() else { return };
             if let Err(error) = store.tidy().await {
-                tracing::warn!(store = %store.0.display(), %error, "could not be tidied");
+                tracing::warn!(store = %store.0.display(), %error, "could not repack a store");
             }
         });
     }
 
-    /// Lets go of those that nobody needed for a while.
+    /// Drops those that were not used for a while.
     pub(crate) fn rest(&self) {
         self.all.lock().retain(|_, slot| match slot.try_lock() {
             Ok(slot) => slot.as_ref().is_some_and(|differ| differ.used.elapsed() < IDLE),
@@ -86,7 +86,7 @@ impl Differ {
 
     async fn compare(&mut self, from: &Oid, to: &Oid) -> Result<Vec<u8>> {
         (self.uses, self.used) = (self.uses + 1, Instant::now());
-        // What is not an id comes back as it is: where the answer ends. Nobody can name a file like it.
+        // An echo that is not an id marks the end of the answer; no file can have this name.
         let end = format!("{}\n", domain::WorkspaceId::generate());
         let io = |error: std::io::Error| broken(&error.to_string());
         self.input.write_all(format!("{from} {to}\n{end}").as_bytes()).await.map_err(io)?;

@@ -1,4 +1,4 @@
-//! What workspaces and stores take on the disk.
+//! Disk usage of workspaces and stores.
 
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;

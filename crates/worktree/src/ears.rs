@@ -1,4 +1,4 @@
-//! Listening to the folders of workspaces with inotify, as far as they are worth it.
+//! Watches the folders of workspaces with inotify, within limits.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -14,23 +14,23 @@ use tokio::io::unix::AsyncFd;
 
 use crate::beneath::Root;
 
-/// More folders than this in one workspace are not listened to one by one.
+/// Above this number of folders, a workspace is not watched folder by folder.
 const MOST_FOLDERS: usize = 20_000;
 
-/// What was heard in a workspace.
+/// An observed change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// Something at this path changed.
     Path(PathBuf),
-    /// A folder came, with all that may be in it.
+    /// A new folder, with unknown content.
     Folder(PathBuf),
     /// A ref of the agent's git moved.
     Refs,
-    /// Too much at once: anything may have changed.
+    /// An overflow: anything may have changed.
     Anything,
 }
 
-/// What a watch is for.
+/// The purpose of a watch.
 #[derive(Debug, Clone)]
 struct Place {
     id: WorkspaceId,
@@ -55,7 +55,7 @@ impl Ears {
         Ok(Self { fd, places: HashMap::new(), watched: HashMap::new() })
     }
 
-    /// Waits until something is heard.
+    /// Waits for a change.
     pub(crate) async fn hear(&mut self) -> Vec<(WorkspaceId, Heard)> {
         loop {
             let mut heard = Vec::new();
@@ -75,7 +75,7 @@ impl Ears {
         }
     }
 
-    /// Listens to a folder and all below that are not `ignored`. False when the system's limit is reached.
+    /// Watches a folder and everything below that is not `ignored`. False if the system's limit is reached.
     pub(crate) fn listen(&mut self, id: WorkspaceId, tree: &Path, from: &Path, ignored: &BTreeSet<PathBuf>) -> bool {
         let Ok(root) = Root::open(tree) else { return true };
         let mut open = vec![from.to_owned()];
@@ -85,7 +85,7 @@ impl Ears {
             if count > MOST_FOLDERS || !self.add(id, tree, &path, false) {
                 return false;
             }
-            // Gone already: its parent tells.
+            // Already gone: its parent reports that.
             let Ok(entries) = root.folder(&path).and_then(|folder| folder.entries()) else { continue };
             for (name, kind) in entries {
                 let name = OsStr::from_bytes(&name);
@@ -98,7 +98,7 @@ impl Ears {
         true
     }
 
-    /// Listens to where the agent's git keeps its refs.
+    /// Watches the refs of the agent's git.
     pub(crate) fn listen_to_refs(&mut self, id: WorkspaceId, tree: &Path) -> bool {
         let Ok(root) = Root::open(tree) else { return true };
         let mut all = [".git", ".git/logs", ".git/refs"].map(PathBuf::from).to_vec();
@@ -133,7 +133,7 @@ impl Ears {
         }
     }
 
-    /// Stops listening to a folder and all below.
+    /// Stops watching a folder and everything below.
     pub(crate) fn stop(&mut self, id: WorkspaceId, from: &Path) {
         let gone: Vec<_> =
             self.watched.keys().filter(|(whose, path)| *whose == id && path.starts_with(from)).cloned().collect();
@@ -180,7 +180,7 @@ impl Ears {
                 if folder && flags.contains(R::MOVED_FROM) {
                     self.stop(id, &whole);
                 }
-                // A folder's own times say nothing.
+                // A folder's own times are irrelevant.
                 if !(folder && flags.contains(R::ATTRIB)) {
                     told.push((id, Heard::Path(whole)));
                 }
@@ -197,7 +197,7 @@ struct Raw {
     name: Option<Vec<u8>>,
 }
 
-/// Takes what is there; true when there is no more.
+/// Reads the available events; true if there are no more.
 fn drain(fd: &OwnedFd, heard: &mut Vec<Raw>) -> bool {
     let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
     let mut reader = inotify::Reader::new(fd, &mut buffer);
@@ -210,7 +210,7 @@ fn drain(fd: &OwnedFd, heard: &mut Vec<Raw>) -> bool {
             }),
             Err(_) => return true,
         }
-        // What the reader holds would be lost with it; what the kernel holds comes again at once.
+        // Events in the reader would be lost with it; those in the kernel come again at once.
         if heard.len() > 4096 && reader.is_buffer_empty() {
             return false;
         }

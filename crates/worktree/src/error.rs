@@ -1,4 +1,4 @@
-//! What can go wrong: each error says what was wrong, where, and what to do.
+//! Errors: each says what is wrong, where, and how to fix it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,28 +7,28 @@ use domain::WorkspaceId;
 
 use crate::Reason;
 
-/// The result of everything here.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something was not done.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// git is not installed, or too old.
-    #[error("git cannot be used: {why}. Install git 2.38 or newer")]
+    #[error("git is not usable: {why}. Install git 2.38 or newer")]
     NoGit {
         /// What was found.
         why: String,
     },
-    /// A branch name is not acceptable.
-    #[error("`{name}` is not a branch name that can be used: {why}")]
+    /// A branch name is invalid.
+    #[error("`{name}` is not a valid branch name: {why}")]
     Branch {
         /// What was given, made printable.
         name: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A repository's location is not acceptable.
-    #[error("`{location}` is not a location of a repository that can be used: {why}")]
+    /// A repository's location is invalid.
+    #[error("`{location}` is not a valid repository location: {why}")]
     Location {
         /// What was given, made printable.
         location: String,
@@ -38,14 +38,14 @@ pub enum Error {
     /// The remote has no such branch.
     #[error("{location} has no branch `{branch}`{}", did_you_mean(.near))]
     NoSuchBranch {
-        /// Where it was looked for.
+        /// The repository's location.
         location: String,
-        /// What was looked for.
+        /// The wanted branch.
         branch: String,
         /// Branches with similar names.
         near: Vec<String>,
     },
-    /// The remote's host is not known, or not trusted.
+    /// The remote's host is unknown or not trusted.
     #[error("the host of {location} cannot be reached: {why}")]
     Host {
         /// The repository's location.
@@ -53,9 +53,9 @@ pub enum Error {
         /// What git or ssh said.
         why: String,
     },
-    /// The remote did not let us in.
+    /// The remote refused access.
     #[error(
-        "{location} did not let this runner in: {why}. Give the runner's user access (an ssh key in its agent, or a credential helper)"
+        "{location} refused access: {why}. Give the runner's user access (an ssh key in its agent, or a credential helper)"
     )]
     Access {
         /// The repository's location.
@@ -71,8 +71,8 @@ pub enum Error {
         /// What git said.
         why: String,
     },
-    /// The repository has objects that git takes for an attack, or that are broken.
-    #[error("{location} was not taken over, because it has objects that are broken or dangerous: {why}")]
+    /// The repository has broken objects, or objects that look like an attack.
+    #[error("{location} was refused, because it has broken or dangerous objects: {why}")]
     Unsafe {
         /// The repository's location.
         location: String,
@@ -80,33 +80,33 @@ pub enum Error {
         why: String,
     },
     /// There is no such workspace on this runner.
-    #[error("there is no workspace {0} on this runner")]
+    #[error("workspace {0} is not on this runner")]
     NoWorkspace(WorkspaceId),
     /// There is no such save.
-    #[error("workspace {workspace} has no save `{save}`; `saves` lists them")]
+    #[error("workspace {workspace} has no save `{save}`; `shopfloor workspace saves` lists them")]
     NoSave {
-        /// Whose save.
+        /// The workspace.
         workspace: WorkspaceId,
-        /// What was asked for.
+        /// The wanted save.
         save: String,
     },
-    /// Several saves have an id that begins like this.
+    /// The id is ambiguous.
     #[error("several saves of workspace {workspace} begin with `{save}`: {}; give more digits", .found.join(", "))]
     ManySaves {
-        /// Whose saves.
+        /// The workspace.
         workspace: WorkspaceId,
-        /// What was asked for.
+        /// The wanted save.
         save: String,
         /// The first of them.
         found: Vec<String>,
     },
-    /// No save has anything that is not there.
+    /// Every save equals the workspace.
     #[error(
         "nothing was restored: no save of workspace {workspace} has a file that is missing or different there now; \
-         `shopfloor workspace saves` lists them, `--save ID` brings one back all the same"
+         `shopfloor workspace saves` lists them, `--save ID` restores one anyway"
     )]
     NothingBack {
-        /// Whose saves.
+        /// The workspace.
         workspace: WorkspaceId,
     },
     /// Files that are in no save would be overwritten.
@@ -116,32 +116,32 @@ pub enum Error {
         .paths.join(", ")
     )]
     Overwrites {
-        /// Which.
+        /// The files.
         paths: Vec<String>,
     },
-    /// The branch of a new workspace is there already.
+    /// The branch of a new workspace already exists.
     #[error(
-        "the branch `{branch}` cannot be a new one: {location} has {}: choose another name; to go on from that branch, \
+        "cannot create the branch `{branch}`: {location} has {}; choose another name. To continue that branch, \
          name it as the base",
         if .branch == .there { "it already".to_owned() } else { format!("`{}`, and git cannot have both", .there) }
     )]
     BranchTaken {
         /// Where.
         location: String,
-        /// What it was to be called.
+        /// The wanted branch.
         branch: String,
-        /// What is there.
+        /// The existing branch.
         there: String,
     },
     /// A folder that must be empty is not.
     #[error("{} is not an empty folder; choose another one", .0.display())]
     NotEmpty(PathBuf),
-    /// A workspace holds work that would be lost.
-    #[error("workspace {workspace} is kept, because work would be lost: {}", crate::clean::in_words(.reasons))]
+    /// A workspace has work that would be lost.
+    #[error("workspace {workspace} was not deleted, because work would be lost: {}", crate::clean::in_words(.reasons))]
     WouldLose {
         /// Which workspace.
         workspace: WorkspaceId,
-        /// All that would be lost.
+        /// Everything that would be lost.
         reasons: Vec<Reason>,
     },
     /// Something in a workspace is not as git leaves it.
@@ -159,19 +159,19 @@ pub enum Error {
         what: &'static str,
         /// How it ended.
         status: String,
-        /// The end of what it said.
+        /// The end of its output.
         said: String,
     },
-    /// A command took too long and was ended.
-    #[error("{what} took longer than {} s and was ended", .after.as_secs())]
+    /// A command took too long and was killed.
+    #[error("{what} took longer than {} s and was killed", .after.as_secs())]
     TimedOut {
         /// What ran.
         what: String,
         /// How long it was given.
         after: Duration,
     },
-    /// A command said more than can be held.
-    #[error("{what} said more than {limit} bytes and was ended")]
+    /// A command printed too much.
+    #[error("{what} printed more than {limit} bytes and was killed")]
     TooMuch {
         /// What ran.
         what: String,
@@ -179,7 +179,7 @@ pub enum Error {
         limit: usize,
     },
     /// A setup or teardown command failed.
-    #[error("`{line}` ended with {status}; its output is in {}", .log.display())]
+    #[error("`{line}` failed ({status}); its output is in {}", .log.display())]
     Script {
         /// The command, shortened.
         line: String,
@@ -188,16 +188,16 @@ pub enum Error {
         /// Where its output is.
         log: PathBuf,
     },
-    /// A pattern of files to copy is not acceptable.
-    #[error("`{pattern}` is not a pattern of files that can be copied: {why}")]
+    /// A pattern of files to copy is invalid.
+    #[error("`{pattern}` is not a valid pattern of files to copy: {why}")]
     Pattern {
         /// What was given, made printable.
         pattern: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Work that came from another runner cannot be used.
-    #[error("the work of another runner ({name}) cannot be used: {why}")]
+    /// Work of another runner is not usable.
+    #[error("the work of another runner ({name}) is not usable: {why}")]
     Bundle {
         /// Its name.
         name: String,
@@ -205,7 +205,7 @@ pub enum Error {
         why: String,
     },
     /// All ports are taken.
-    #[error("no {size} free ports are left in {first}–{last}; name a larger range or clean a workspace")]
+    #[error("there are no {size} free ports in {first}–{last}; configure a larger range or delete a workspace")]
     NoPorts {
         /// How many were asked for.
         size: u16,
@@ -239,7 +239,7 @@ impl Error {
     }
 }
 
-/// A hostile text, short and without control characters, for an error.
+/// Untrusted text, shortened and without control characters, for an error.
 pub(crate) fn printable(text: &str) -> String {
     let mut short: String = text.chars().take(120).flat_map(char::escape_debug).collect();
     if text.chars().nth(120).is_some() {

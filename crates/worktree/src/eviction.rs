@@ -1,15 +1,15 @@
-//! What to clean when the disk's budget is spent. Pure.
+//! Which workspaces to delete when the disk quota is exceeded. Pure.
 
 use domain::{Timestamp, WorkspaceId};
 
-/// What the decision depends on, for one workspace.
+/// The facts about one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvictionFacts {
     /// Which workspace.
     pub id: WorkspaceId,
     /// What it takes on the disk.
     pub bytes: u64,
-    /// Whether a session runs in it, or somebody holds it otherwise.
+    /// Whether a session runs in it, or it is in use otherwise.
     pub in_use: bool,
     /// Whether its activity is completed or abandoned.
     pub finished: bool,
@@ -21,14 +21,14 @@ pub struct EvictionFacts {
     pub used_at: Timestamp,
 }
 
-/// What to clean, in this order, and what that comes to.
+/// What to delete, in this order, and the result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EvictionPlan {
-    /// The workspaces to clean, first things first.
+    /// The workspaces to delete, in order.
     pub clean: Vec<WorkspaceId>,
     /// How much that frees.
     pub frees: u64,
-    /// How much is still over the quota after it; people must decide about that.
+    /// How much is still above the quota; people must decide about that.
     pub still_over: u64,
 }
 
@@ -74,7 +74,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_somebody_needs_stays_and_no_more_goes_than_must(
+        fn needed_workspaces_stay_and_no_more_go_than_necessary(
             facts in prop::collection::vec(fact(), 0..30), quota in 0u64..12_000
         ) {
             let plan = eviction_order(&facts, quota);
@@ -92,7 +92,7 @@ mod tests {
             if let Some(last) = plan.clean.last() {
                 prop_assert!(total - (plan.frees - of(last).bytes) > quota);
             }
-            // Whatever is still over cannot be helped.
+            // The rest cannot be deleted.
             if plan.still_over > 0 {
                 let may_go = facts.iter().filter(|f| !f.in_use && !f.uncommitted && f.unpushed == 0).count();
                 prop_assert_eq!(may_go, plan.clean.len());

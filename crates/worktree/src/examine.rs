@@ -1,4 +1,4 @@
-//! What a workspace changed, told so that it can be judged and compared with what others changed.
+//! A workspace's changes, for judging them and comparing them with other work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,15 +16,15 @@ use crate::scan::{Scope, paths};
 use crate::space::Space;
 use crate::{Error, Result, Worktrees};
 
-/// Files that are listed at most.
+/// Maximum number of files.
 const MOST_FILES: usize = 20_000;
-/// How much text is read to find out which lines changed.
+/// How much text to read to find the changed lines.
 const MOST_LINES: usize = 32 << 20;
 /// How many commits of a branch are counted, and how many are named.
 const MOST_COMMITS: &str = "--max-count=10000";
 const NAMED_COMMITS: usize = 100;
 
-/// What a workspace changed against the commit that its branch left the base at.
+/// A workspace's changes since its branch left the base.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Examined {
     /// That commit; absent without a repository, or in an empty one.
@@ -33,13 +33,13 @@ pub struct Examined {
     pub head: Option<String>,
     /// The branch that is checked out; absent when HEAD is a commit.
     pub branch: Option<String>,
-    /// Names the content of all files, those that are not committed included.
+    /// A hash of the content of all files, uncommitted ones included.
     pub tree: String,
-    /// What differs between the base and the files as they are now, in order of the paths.
+    /// The differences between the base and the current files, in order of the paths.
     pub files: Vec<TouchedFile>,
     /// Every path that differs from the base, in a commit or in the files; both paths of what was moved.
     pub paths: Vec<PathBuf>,
-    /// Whether there are more than can be listed.
+    /// Whether there are too many to list.
     pub more: bool,
     /// The beginning of the patch, without control characters.
     pub patch: String,
@@ -51,11 +51,11 @@ pub struct Examined {
     pub commits_change: bool,
     /// Every path in the commit that is checked out; absent without one, or when there are too many to list.
     pub committed: Option<BTreeSet<PathBuf>>,
-    /// What is not committed.
+    /// Uncommitted paths.
     pub uncommitted: Vec<PathBuf>,
-    /// Files that would conflict with the base as last fetched; absent when that could not be found out.
+    /// Files that would conflict with the base as last fetched; absent if unknown.
     pub conflicts: Option<Vec<String>>,
-    /// What could not be saved, and so could not be looked at either.
+    /// Files that could not be saved, and so could not be compared.
     pub left_out: Vec<LeftOut>,
     /// What is wrong with the agent's `.git`.
     pub problem: Option<String>,
@@ -70,9 +70,9 @@ pub struct TouchedFile {
     pub from: Option<PathBuf>,
     /// How it was changed.
     pub status: FileStatus,
-    /// Names its content before; absent when it is new.
+    /// A hash of its content before; absent if it is new.
     pub before: Option<String>,
-    /// Names its content now; absent when it is deleted.
+    /// A hash of its content now; absent if it is deleted.
     pub content: Option<String>,
     /// The lines of the base that were changed, first and last; an insertion has the line before it twice. Empty when
     /// it is not text, or new.
@@ -80,7 +80,7 @@ pub struct TouchedFile {
 }
 
 impl Worktrees {
-    /// Saves, then tells what was changed; at most `patch` bytes of the patch.
+    /// Saves, then returns the changes; at most `patch` bytes of the patch.
     pub async fn examine(&self, id: WorkspaceId, patch: usize) -> Result<Examined> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -94,7 +94,7 @@ impl Worktrees {
 impl Space {
     async fn examine(&mut self, base: Option<Oid>, patch: usize) -> Result<Examined> {
         let problem = self.refs.as_ref().err().cloned().or_else(|| self.not_kept.clone());
-        // A commit that was not taken over cannot be looked at: the problem says so.
+        // A commit that was not imported cannot be read: the problem says so.
         let head = self.head().filter(|_| problem.is_none());
         let from = self.merge_base(base.as_ref(), head.as_ref()).await?;
         let start = from.as_ref().map_or(EMPTY_TREE, Oid::as_str);
@@ -147,7 +147,7 @@ impl Space {
         let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=0"]).limit(MOST_LINES);
         let lines = match git.operands([from, to]).run().await {
             Ok(patch) => base_ranges(&patch),
-            // Then nobody knows which lines: whoever compares must take it for all of them.
+            // The lines are unknown: callers must assume all of them.
             Err(Error::TooMuch { .. }) => BTreeMap::new(),
             Err(error) => return Err(error),
         };
@@ -160,7 +160,7 @@ impl Space {
         Ok(files)
     }
 
-    /// The paths that differ between two trees; what was moved is two of them.
+    /// The paths that differ between two trees; a move counts as two.
     async fn names(&self, from: &str, to: &str) -> Result<Vec<PathBuf>> {
         let git = self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only"]);
         Ok(paths(&git.operands([from, to]).run().await?))
@@ -185,7 +185,7 @@ impl Space {
         Ok((u32::try_from(said.lines().count()).unwrap_or(u32::MAX), newest))
     }
 
-    /// What of the commits, or of the files as they are, would conflict.
+    /// Which commits or files would conflict.
     async fn all_conflicts(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Vec<String>>> {
         let Some(base) = base else { return Ok(Some(vec![])) };
         let Some(head) = head else { return Ok(None) };
@@ -234,7 +234,7 @@ fn entries(out: &[u8]) -> Vec<TouchedFile> {
             Some(second) => (Some(first), second),
             None => (None, first),
         };
-        // Only its mode is another: that meets no change of its lines.
+        // Only its mode changed: that conflicts with no change of its lines.
         let same = status == FileStatus::Modified && columns.get(2) == columns.get(3);
         let ranges = if same { vec![(0, 0)] } else { vec![] };
         files.push(TouchedFile { path, from, status, before: id(2), content, ranges });

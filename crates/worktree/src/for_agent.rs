@@ -1,5 +1,5 @@
-//! Committing for an agent that could not: the commit is made in the store, and the agent's `.git` only gets its name
-//! and an index that agrees with it. git never runs there.
+//! Commits for an agent that could not: the commit is created in the store, and the agent's `.git` only gets the ref
+//! and a matching index. git never runs there.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ use crate::scan::Scope;
 use crate::space::Space;
 use crate::{Error, Result, Worktrees};
 
-/// The longest message that is written.
+/// Maximum length of a message.
 const MESSAGE: usize = 16 << 10;
 
 impl Worktrees {
-    /// Commits everything that is not ignored on the branch that is checked out; the commit, or nothing when there is no
-    /// branch, nothing to commit, something that could not be read, or the agent's own git at work.
+    /// Commits everything that is not ignored on the checked-out branch; `None` if there is no branch, nothing to
+    /// commit, something unreadable, or the agent's own git is running.
     pub async fn commit(&self, id: WorkspaceId, message: &str) -> Result<Option<String>> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -33,7 +33,7 @@ impl Space {
     async fn commit(&mut self, message: &str) -> Result<Option<String>> {
         let Ok(refs) = &self.refs else { return Ok(None) };
         let (Some(branch), Some(head)) = (refs.branch.clone(), refs.head.clone()) else { return Ok(None) };
-        // Somebody else's name for a branch is a path in the agent's folder.
+        // A foreign branch name would be a path in the agent's folder.
         let Ok(branch) = branch.parse::<BranchName>() else { return Ok(None) };
         if self.not_kept.is_some() || !self.left_out.is_empty() {
             return Ok(None);
@@ -51,7 +51,7 @@ impl Space {
         Ok(written?.then(|| commit.to_string()))
     }
 
-    /// Writes the commit into the store, which the agent's clone borrows from.
+    /// Writes the commit into the store, from which the agent's clone borrows.
     async fn make(&self, head: &Oid, message: &str) -> Result<Oid> {
         let message: String = message.chars().filter(|c| !c.is_control() || *c == '\n').take(MESSAGE).collect();
         let git = self.store.git("commit-tree").args(["-p", head.as_str(), "-F", "-"]);
@@ -59,8 +59,8 @@ impl Space {
     }
 }
 
-/// Makes a commit the agent's own: its index first, so that what is interrupted looks like work that is staged.
-/// `false`: the agent's git is at work.
+/// Makes a commit the agent's own: its index first, so that an interruption looks like staged work. `false`: the
+/// agent's git is running.
 fn take(tree: &Path, index: &Path, name: &Path, text: &str) -> Result<bool> {
     let at = tree.join(".git");
     let io = |what: &'static str| Error::io(what, &at);
@@ -71,7 +71,7 @@ fn take(tree: &Path, index: &Path, name: &Path, text: &str) -> Result<bool> {
         }
     }
     let bytes = std::fs::read(index).map_err(Error::io("read", index))?;
-    // One that looks newer than it is hides what is written in the second of the original.
+    // An index that looks newer than it is would hide changes in the second of the original.
     let written = std::fs::metadata(index).and_then(|found| found.modified()).map_err(Error::io("look at", index))?;
     git.put(Path::new("index"), &bytes, Some(written)).map_err(io("write into"))?;
     git.put(name, text.as_bytes(), None).map_err(io("write into"))?;

@@ -1,4 +1,4 @@
-//! The one place where git commands are made; all hardening lives here.
+//! The only place that creates git commands; all hardening is here.
 //!
 //! What an agent can write (its `.git`, its files) is never git's configuration: `GIT_DIR` is always one of ours, system
 //! and global configuration are off, and the environment is built from nothing.
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// What git calls a tree with nothing in it, everywhere.
 pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// Said on each call: whatever a repository's own configuration says, these win.
+/// Passed to each call: these override a repository's own configuration.
 const CONFIG: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -41,11 +41,11 @@ const CONFIG: &[(&str, &str)] = &[
     ("commit.gpgSign", "false"),
     ("http.followRedirects", "false"),
     ("fetch.writeCommitGraph", "false"),
-    // Saves stay in their small packs; `tidy` puts them together.
+    // Saves stay in small packs; `tidy` repacks them.
     ("fastimport.unpackLimit", "1"),
     ("transfer.fsckObjects", "true"),
     ("fetch.fsckObjects", "true"),
-    // Old, harmless flaws that many honest histories have.
+    // Old, harmless flaws of many honest histories.
     ("fetch.fsck.zeroPaddedFilemode", "ignore"),
     ("fetch.fsck.missingSpaceBeforeDate", "ignore"),
     ("fetch.fsck.badTimezone", "ignore"),
@@ -61,7 +61,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_LITERAL_PATHSPECS", "1"),
-    // Attributes come from nowhere but our own `info/attributes`: an empty tree instead of the agent's files.
+    // Attributes come only from our own `info/attributes`: an empty tree replaces the agent's files.
     ("GIT_ATTR_SOURCE", EMPTY_TREE),
     ("GIT_PAGER", "cat"),
     ("GIT_EDITOR", "false"),
@@ -80,7 +80,7 @@ const WHO: &[(&str, &str)] = &[
 const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ForwardAgent=no -o ForwardX11=no \
                    -o ClearAllForwardings=yes -o PermitLocalCommand=no";
 
-/// What a call may reach beyond the files it is given.
+/// What a call may reach beyond its files.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Reach {
     /// No transport at all.
@@ -125,7 +125,7 @@ impl Git {
         }
     }
 
-    /// The agent's folder, as files only.
+    /// The agent's folder, only as files.
     pub(crate) fn work_tree(mut self, path: &Path) -> Self {
         self.work_tree = Some(path.to_owned());
         self
@@ -167,7 +167,7 @@ impl Git {
         self
     }
 
-    /// How many bytes it may say.
+    /// Maximum size of its output.
     pub(crate) fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
@@ -186,28 +186,28 @@ impl Git {
         if ended.status.success() { Ok(ended.stdout) } else { Err(failed(what, &ended)) }
     }
 
-    /// Runs it for the first `limit` bytes of what it says.
+    /// Runs it for the first `limit` bytes of its output.
     pub(crate) async fn beginning(mut self, limit: usize) -> Result<Vec<u8>> {
         (self.limit, self.cut) = (limit, true);
         let what = self.what;
         let ended = self.ended(|_| {}).await?;
-        // Nobody listened any more: that ended it.
+        // It ended because nobody read its output any more.
         if ended.status.success() || !ended.whole { Ok(ended.stdout) } else { Err(failed(what, &ended)) }
     }
 
-    /// Runs it for one short line.
+    /// Runs it and returns one short line.
     pub(crate) async fn line(self) -> Result<String> {
         let out = self.run().await?;
         Ok(String::from_utf8_lossy(&out).trim().to_owned())
     }
 
-    /// Runs it to its end, whichever.
+    /// Runs it to its end, whatever the result.
     pub(crate) async fn ended(mut self, said: impl FnMut(&str) + Send) -> Result<Ended> {
         let input = std::mem::replace(&mut self.input, Input::Nothing);
         self.process().run(input, said).await
     }
 
-    /// Starts it for a conversation.
+    /// Starts it with pipes.
     pub(crate) fn talk(self) -> Result<tokio::process::Child> {
         self.process().talk()
     }
@@ -235,7 +235,7 @@ impl Git {
         let mut ssh = SSH.to_owned();
         let mut home = OsString::from("/dev/null");
         let allowed = match &self.reach {
-            // An empty list would mean "the default": a name that no transport has allows none.
+            // An empty list would mean "the default": an unknown name allows none.
             Reach::Nothing => "none",
             Reach::Files => "file",
             Reach::Network { ssh_agent, helper, pin } => {
@@ -269,7 +269,7 @@ impl Git {
             set(&format!("GIT_CONFIG_KEY_{n}"), OsStr::new(key));
             set(&format!("GIT_CONFIG_VALUE_{n}"), OsStr::new(value));
         }
-        // Commands that look at files must start inside them; all others in a folder of ours.
+        // Commands on files must start inside them; all others in a folder of ours.
         let cwd = self.work_tree.unwrap_or(self.git_dir);
         let mut args = vec![OsString::from(self.what)];
         args.extend(self.args);
@@ -278,7 +278,7 @@ impl Git {
     }
 }
 
-/// Where git is, found once: given as a path, a child can be started without copying this process first.
+/// The path of git, found once: with a path, a child starts without copying this process first.
 fn program() -> OsString {
     static FOUND: OnceLock<OsString> = OnceLock::new();
     let find = || {
@@ -295,7 +295,7 @@ pub(crate) fn failed(what: &'static str, ended: &Ended) -> Error {
     Error::Git { what, status: ended.status.to_string(), said: last_words(&ended.stderr) }
 }
 
-/// The last lines that matter of what a command said.
+/// The last relevant lines of a command's output.
 pub(crate) fn last_words(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
     let matter: Vec<&str> =

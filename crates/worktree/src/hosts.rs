@@ -1,4 +1,4 @@
-//! Which hosts a repository may be on: a location comes from other people and must not reach into this network.
+//! Which hosts a repository may be on: other people choose the location, and it must not reach into this network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,7 +6,7 @@ use crate::git::Reach;
 use crate::location::{Location, Scheme};
 use crate::{Error, Options, Result};
 
-/// What git may reach to talk to this location, after its host was looked up and checked.
+/// What git may reach for this location, after its host was resolved and checked.
 pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reach> {
     let Some((scheme, host, port)) = location.remote() else { return Ok(Reach::Files) };
     let helper = options.credential_helper.as_ref().map(crate::CredentialHelper::config);
@@ -24,9 +24,9 @@ pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reac
         Ok(ip) => vec![ip],
         Err(_) => match tokio::net::lookup_host((name, number)).await {
             Ok(found) => found.map(|address| address.ip()).collect(),
-            // The owner's own ssh configuration may know a name that the resolver does not.
+            // The owner's ssh configuration may know a name that the resolver does not.
             Err(_) if scheme == Scheme::Ssh && options.ssh_agent => return Ok(plain),
-            Err(error) => return Err(refuse(format!("its name is not known ({error})"))),
+            Err(error) => return Err(refuse(format!("its name cannot be resolved ({error})"))),
         },
     };
     if let Some(ip) = found.iter().find(|ip| private(**ip)) {
@@ -34,7 +34,7 @@ pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reac
             "{ip} is in a private network; the runner's owner can allow private hosts in its settings"
         )));
     }
-    // The name must not mean another address when git asks again.
+    // The name must not resolve to another address when git asks again.
     let pin = match scheme {
         Scheme::Https => found.first().map(|ip| match ip {
             IpAddr::V4(ip) => format!("{name}:{number}:{ip}"),

@@ -1,4 +1,4 @@
-//! Files that are too large to be saved, but are as they were committed: a save refers to what the commit has.
+//! Large files that equal a committed version: a save refers to the commit's blob.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ pub(crate) struct Committed {
 }
 
 impl Space {
-    /// Those of some files that are, byte by byte, what the commit that is checked out has.
+    /// Those files that are equal, byte by byte, to the checked-out commit's.
     pub(crate) async fn as_committed(
         &self,
         root: &Arc<Root>,
@@ -35,7 +35,7 @@ impl Space {
         let Some(head) = self.head().filter(|_| !paths.is_empty()) else { return Ok(same) };
         for some in paths.chunks(500) {
             let git = self.store.git("ls-tree").args(["-z", "-l", "--full-tree"]);
-            // A commit that could not be taken over has nothing that could be referred to.
+            // A commit that could not be imported has nothing to refer to.
             let Ok(said) = git.operands([&head]).args(["--"]).args(some).run().await else { return Ok(same) };
             let wanted: HashSet<&Path> = some.iter().map(PathBuf::as_path).collect();
             for (path, committed, size) in said.split(|byte| *byte == 0).filter_map(entry) {
@@ -65,7 +65,7 @@ fn entry(line: &[u8]) -> Option<(PathBuf, Committed, u64)> {
     Some((path, Committed { mode, blob: parts.next()?.parse().ok()? }, parts.next()?.parse().ok()?))
 }
 
-/// Whether the file at a path is that one; what is of another size is not read.
+/// Whether the file at a path is that blob; a file of another size is not read.
 fn is_same(root: &Root, path: &Path, committed: &Committed, expected: u64) -> bool {
     let Ok(Found::File { file, size, executable }) = root.look(path) else { return false };
     if size != expected || executable != (committed.mode == Mode::Executable) {
@@ -78,7 +78,7 @@ fn is_same(root: &Root, path: &Path, committed: &Committed, expected: u64) -> bo
     blob.is_ok_and(|blob| blob == committed.blob.as_str())
 }
 
-/// What git calls these bytes.
+/// Git's hash of these bytes.
 fn blob_id<D: Digest>(mut from: impl Read, size: u64) -> std::io::Result<String> {
     let mut hash = D::new();
     hash.update(format!("blob {size}\0"));

@@ -1,4 +1,4 @@
-//! Where things are in a runner's data directory, and small files that are written whole or not at all.
+//! The paths in a runner's data directory, and atomic writes of small files.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,7 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// What is known of a workspace from the day that it was made.
+/// What is stored about a workspace at its creation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Which workspace.
@@ -51,7 +51,7 @@ impl Layout {
     }
 
     pub(crate) fn store(&self, location: Option<&Location>) -> PathBuf {
-        // Workspaces without a repository share one store, which holds nothing but their saves.
+        // Workspaces without a repository share one store, which contains only their saves.
         let key = location.map_or_else(|| "none".to_owned(), Location::key);
         self.stores().join(format!("{key}.git"))
     }
@@ -60,12 +60,12 @@ impl Layout {
         self.root.join("workspaces")
     }
 
-    /// Half-made workspaces; nobody works in them, so they may be thrown away at any time.
+    /// Unfinished workspaces; they may be deleted at any time.
     pub(crate) fn making(&self) -> PathBuf {
         self.workspaces().join(".making")
     }
 
-    /// Workspaces on their way out.
+    /// Workspaces that are being deleted.
     pub(crate) fn deleted(&self) -> PathBuf {
         self.workspaces().join(".deleted")
     }
@@ -110,7 +110,7 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Error::io("create", path))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
@@ -124,7 +124,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write().map_err(Error::io("write", path))
 }
 
-/// Makes what was renamed or created in a folder survive a power cut.
+/// Makes a rename or creation in a folder survive a power cut.
 pub(crate) fn sync(path: &Path) {
     if let Ok(folder) = fs::File::open(path) {
         let _ = folder.sync_all();

@@ -1,7 +1,7 @@
 //! Repositories and worktrees on one machine; the only crate that runs git.
 //!
-//! One object store per repository is shared by all its workspaces. A workspace is a clone of the agent's own, which the
-//! agent may do anything to; whatever we want to know of it is found out with repositories of ours beside it.
+//! One object store per repository is shared by all its workspaces. A workspace is a clone that the agent may change in
+//! any way; we examine it with our own repositories beside it.
 
 mod agent;
 mod approval;

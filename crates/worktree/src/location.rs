@@ -1,4 +1,4 @@
-//! Where a repository is: the locations that are accepted, in one spelling.
+//! Locations of repositories: which are accepted, in one spelling.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ enum Kind {
     Path(PathBuf),
 }
 
-/// How a remote is spoken to.
+/// The protocol of a remote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Scheme {
     Https,
@@ -28,7 +28,7 @@ pub(crate) enum Scheme {
 }
 
 impl Location {
-    /// The folder, if it is one on this machine.
+    /// The folder, if it is on this machine.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
             Kind::Path(path) => Some(path),
@@ -43,7 +43,7 @@ impl Location {
         }
     }
 
-    /// What the shared object store of this repository is called.
+    /// The name of this repository's shared object store.
     pub(crate) fn key(&self) -> String {
         let text = self.to_string();
         let text = text.trim_end_matches('/');
@@ -120,7 +120,7 @@ fn path(text: &str) -> Result<PathBuf, String> {
     if text.split('/').any(|part| part == "..") {
         return Err("a path must not contain ..".into());
     }
-    // git reads a colon in a local path as the end of a host's name in some places.
+    // In some places, git reads a colon in a local path as the end of a host name.
     if text.contains("::") {
         return Err("a path must not contain ::".into());
     }
@@ -190,7 +190,7 @@ fn check_host(host: &str) -> Result<String, String> {
 
 fn check_path(path: &str) -> Result<(), String> {
     if path.trim_matches('/').is_empty() {
-        return Err("it names no repository on the host".into());
+        return Err("it has no repository path".into());
     }
     if path.starts_with('-') {
         return Err("its path starts with -, like an option".into());
@@ -198,7 +198,7 @@ fn check_path(path: &str) -> Result<(), String> {
     if path.split('/').any(|part| part == "..") {
         return Err("its path contains ..".into());
     }
-    // What a shell on the other side would read as more than a name.
+    // Characters with a meaning for a shell on the remote side.
     if !path.bytes().all(|b| word(b) || matches!(b, b'/' | b'~' | b'%' | b'+' | b'@' | b'=' | b':' | b',')) {
         return Err("its path has characters that are not allowed".into());
     }

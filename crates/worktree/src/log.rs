@@ -1,4 +1,4 @@
-//! What a shell line prints, in a file that keeps the last of it.
+//! The output of a shell command, in a file that keeps its end.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// What has become larger than this is cut.
+/// A larger log is cut.
 const MOST: u64 = 16 << 20;
-/// So much of its end is kept then.
+/// How much of its end to keep.
 const KEPT: usize = 1 << 20;
-/// Stands where something was left out.
+/// Marks left-out output.
 const LEFT_OUT: &[u8] = b"(earlier output was left out)\n";
 
-/// The log of one run; what an earlier one printed goes when it begins.
+/// The log of one run; replaces that of an earlier one.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: File,
@@ -23,7 +23,7 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn begin(path: &Path) -> Result<Self> {
-        // Appending, so that whoever writes goes on at the end when it is cut.
+        // Appending, so that the writer continues at the end after a cut.
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let file = file.and_then(|file| file.set_len(0).map(|()| file)).map_err(Error::io("open", path))?;
         Ok(Self { file, path: path.to_owned() })
@@ -34,7 +34,7 @@ impl Log {
         self.file.try_clone().map_err(Error::io("share", &self.path))
     }
 
-    /// Leaves the beginning out if it has become too large.
+    /// Drops the beginning if the log is too large.
     pub(crate) fn cut(&self) -> Result<()> {
         let cut = || {
             let size = self.file.metadata()?.len();
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_grows_keeps_its_last_lines_and_goes_on() {
+    fn a_growing_log_keeps_its_last_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("setup.log");
         std::fs::write(&path, "of an earlier run\n").unwrap();

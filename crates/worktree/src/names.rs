@@ -1,4 +1,4 @@
-//! Branch names: an allow-list of our own.
+//! Branch names: our own allow-list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::error::printable;
 
 const LONGEST: usize = 200;
 
-/// The name of a branch that is safe as an argument, as a file and in a page.
+/// A branch name that is safe as an argument, as a file and in a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BranchName(String);
 
@@ -85,7 +85,7 @@ fn wrong(name: &str) -> Option<&'static str> {
     None
 }
 
-/// Up to five names that somebody may have meant.
+/// Up to five similar names.
 pub(crate) fn near(wanted: &str, known: &[String]) -> Vec<String> {
     let mut scored: Vec<(usize, &String)> = known.iter().map(|name| (distance(wanted, name), name)).collect();
     scored.sort();

@@ -1,4 +1,4 @@
-//! What a runner's owner allows, and the limits.
+//! What a runner's owner allows, and limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,13 @@ pub struct Options {
     pub ssh_agent: bool,
     /// The program that knows the owner's passwords for https.
     pub credential_helper: Option<CredentialHelper>,
-    /// Whether repositories may be on hosts of a private network, or on this machine.
+    /// The credential helper for https.
     pub private_hosts: bool,
-    /// Whose name commits in workspaces carry, where git finds no other.
+    /// The author of commits in workspaces, if git finds no other.
     pub author: Option<Author>,
-    /// Files that are larger are not saved; it is said which.
+    /// Larger files are not saved, but listed.
     pub largest_file: u64,
-    /// How much one save may add; the rest is left out, and it is said which.
+    /// Maximum size of one save; the rest is left out and listed.
     pub largest_save: u64,
     /// How long cloning or fetching may take.
     pub fetch_timeout: Duration,
@@ -79,16 +79,16 @@ impl CredentialHelper {
     }
 }
 
-/// How far a long operation is.
+/// The progress of a long operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What is being done, in words.
+    /// The current step, for people.
     pub what: String,
-    /// How much of it, if that is known.
+    /// Its percentage, if known.
     pub percent: Option<u8>,
 }
 
-/// Is told how far a long operation is.
+/// Receives the progress of a long operation.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
 

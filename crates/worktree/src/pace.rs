@@ -1,23 +1,23 @@
-//! When which workspace is looked at: soon after its last change, never much too late, and within a share of the
-//! processor. Pure: time is given.
+//! When to examine which workspace: soon after its last change, never too late, and within a share of the processor.
+//! Pure.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use domain::WorkspaceId;
 
-/// How eagerly changes are followed.
+/// Timings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tempo {
-    /// How long a workspace must be quiet before it is looked at.
+    /// How long a workspace must be quiet before it is examined.
     pub quiet: Duration,
-    /// How long it is waited for quiet.
+    /// How long to wait for quiet.
     pub restless: Duration,
-    /// After a last change, a look comes no later than this, however busy the machine.
+    /// Deadline after the last change, however busy the machine.
     pub promise: Duration,
     /// The same while changes never end.
     pub longest: Duration,
-    /// The share of one core that looking may take while nothing is promised.
+    /// The share of one core for examinations before their deadlines.
     pub share: f64,
 }
 
@@ -39,17 +39,17 @@ struct Changed {
     last: Instant,
 }
 
-/// What waits to be looked at.
+/// The workspaces to examine.
 #[derive(Debug)]
 pub(crate) struct Pace {
     tempo: Tempo,
     waiting: HashMap<WorkspaceId, Changed>,
-    /// Seconds of processor time that may be spent; below zero it is being paid back.
+    /// Available processor time in seconds; negative after an overdraft.
     credit: f64,
     counted: Instant,
 }
 
-/// What is saved up at most, so that a quiet floor answers at once.
+/// Maximum credit, so that a quiet floor reacts at once.
 const MOST_CREDIT: f64 = 0.5;
 const MOST_DEBT: f64 = -3.0;
 
@@ -58,7 +58,7 @@ impl Pace {
         Self { tempo, waiting: HashMap::new(), credit: MOST_CREDIT, counted: now }
     }
 
-    /// Something changed.
+    /// A workspace changed.
     pub(crate) fn changed(&mut self, id: WorkspaceId, now: Instant) {
         self.waiting.entry(id).or_insert(Changed { first: now, last: now }).last = now;
     }
@@ -67,7 +67,7 @@ impl Pace {
         self.waiting.remove(&id);
     }
 
-    /// A look was taken and cost this much.
+    /// An examination took this much processor time.
     pub(crate) fn spent(&mut self, cost: Duration, now: Instant) {
         self.earn(now);
         self.credit = (self.credit - cost.as_secs_f64()).max(MOST_DEBT);
@@ -79,7 +79,7 @@ impl Pace {
         self.counted = now;
     }
 
-    /// The workspace that is due now; it no longer waits.
+    /// The workspace that is due now; removes it.
     pub(crate) fn take(&mut self, now: Instant) -> Option<WorkspaceId> {
         self.earn(now);
         let (id, due) = self.earliest()?;
@@ -90,7 +90,7 @@ impl Pace {
         Some(id)
     }
 
-    /// When the next one is due, as things stand.
+    /// When the next one is due.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
         self.earn(now);
         let (_, due) = self.earliest()?;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn without_end_it_is_looked_at_all_the_same() {
+    fn endless_changes_are_examined_anyway() {
         let start = Instant::now();
         let mut pace = Pace::new(Tempo::default(), start);
         let id = WorkspaceId::generate();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, the last change is looked at within the promise, and the share holds over time.
+        /// In any case the last change is examined by its deadline, and the share holds over time.
         #[test]
         fn the_promise_and_the_share_hold(
             changes in prop::collection::vec((0u64..60_000, 0usize..50), 1..400), cost in 1u64..60

@@ -1,4 +1,4 @@
-//! Reads unified hunks, with the numbers that each line had and has.
+//! Parses unified hunks, with the old and new number of each line.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn open(hunks: &mut [Hunk]) {
     hunk.new_open |= line.new.is_some();
 }
 
-/// Whether the hunks of a patch say all of it: every line is text, and none is too long.
+/// Whether the hunks represent a patch completely: every line is text, and none is too long.
 pub(crate) fn exact(patch: &[u8]) -> bool {
     let whole = |line: &[u8]| std::str::from_utf8(line).is_ok_and(|line| line.chars().count() <= LONGEST_LINE);
     patch
@@ -64,7 +64,7 @@ pub(crate) fn exact(patch: &[u8]) -> bool {
 
 /// Which lines of the base each file's patch without context changes; an insertion has the line before it twice.
 ///
-/// The key is the path before. What has no changed line, or is not text, is not in it.
+/// The key is the path before. Files without changed lines, or that are not text, are not included.
 pub(crate) fn base_ranges(patch: &[u8]) -> BTreeMap<Vec<u8>, Vec<(u32, u32)>> {
     let mut all: BTreeMap<Vec<u8>, Vec<(u32, u32)>> = BTreeMap::new();
     let mut name: Option<Vec<u8>> = None;
@@ -92,7 +92,7 @@ pub(crate) fn base_ranges(patch: &[u8]) -> BTreeMap<Vec<u8>, Vec<(u32, u32)>> {
     all
 }
 
-/// A path as a patch names it: one with odd characters is in quotes, with a tab after it when it has blanks.
+/// A path in a patch: one with unusual characters is quoted, with a tab after it if it has blanks.
 fn unquoted(path: &[u8]) -> Vec<u8> {
     let path = path.strip_suffix(b"\t").unwrap_or(path);
     let Some(inner) = path.strip_prefix(b"\"").and_then(|path| path.strip_suffix(b"\"")) else { return path.to_vec() };

@@ -1,4 +1,4 @@
-//! Ports for workspaces: ranges that never overlap. Pure; the caller writes the table down.
+//! Ports for workspaces: ranges that never overlap. Pure; the caller stores the table.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Gives a workspace `size` ports out of `among`, the same ones when it asks again.
+    /// Assigns a workspace `size` ports of `among`, the same ones when repeated.
     pub fn take(&mut self, id: WorkspaceId, among: PortRange, size: u16) -> Result<PortRange> {
         if let Some(range) = self.taken.get(&id) {
             return Ok(*range);
@@ -57,7 +57,7 @@ impl Ports {
         Ok(range)
     }
 
-    /// Gives the ports of a workspace back.
+    /// Releases the ports of a workspace.
     pub fn release(&mut self, id: WorkspaceId) {
         self.taken.remove(&id);
     }
@@ -89,7 +89,7 @@ mod tests {
                     let had = ports.of(ids[who]);
                     match ports.take(ids[who], among, size) {
                         Ok(range) => prop_assert!(had.is_none_or(|had| had == range)),
-                        // Refused only when there is truly no gap of that size.
+                        // Refused only if there is no gap of that size.
                         Err(_) => {
                             let free = |port: u16| !ports.taken.values().any(|r| r.first <= port && port <= r.last);
                             let gap = (among.first..=among.last - (size - 1)).any(|f| (f..=f + (size - 1)).all(free));

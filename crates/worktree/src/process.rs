@@ -1,4 +1,4 @@
-//! A child process with a clean environment, limits, and an end for its whole group.
+//! A child process with a clean environment and limits, whose whole group is killed at the end.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::log::Log;
 use crate::{Error, Result};
 
 const STDERR_LIMIT: usize = 64 * 1024;
-/// How often it is looked whether a log has become too large.
+/// How often to check whether a log is too large.
 const LOOK_AT_LOG: Duration = Duration::from_millis(200);
 
-/// How much lower the priority of people's commands is than the runner's.
+/// How much to lower the priority of people's commands below the runner's.
 pub const NICE: i32 = 10;
 
-/// What a process is given and how long it may take.
+/// A process's environment, input and limits.
 pub(crate) struct Process {
     pub(crate) what: String,
     pub(crate) program: OsString,
@@ -29,11 +29,11 @@ pub(crate) struct Process {
     pub(crate) cwd: PathBuf,
     pub(crate) timeout: Duration,
     pub(crate) limit: usize,
-    /// Whether more than the limit is left out instead of being an error.
+    /// Whether output above the limit is cut instead of being an error.
     pub(crate) cut: bool,
 }
 
-/// What goes into a process: nothing, bytes, or bytes as they come.
+/// The input: nothing, bytes, or a stream.
 pub(crate) enum Input {
     Nothing,
     Bytes(Vec<u8>),
@@ -45,12 +45,12 @@ pub(crate) enum Input {
 pub(crate) struct Ended {
     pub(crate) status: std::process::ExitStatus,
     pub(crate) stdout: Vec<u8>,
-    /// Whether that is all it said.
+    /// Whether the output is complete.
     pub(crate) whole: bool,
     pub(crate) stderr: String,
 }
 
-/// Ends the whole group when it is dropped before the process has ended: helpers of git must not outlive a cancel.
+/// Kills the whole group when dropped before the process has ended: helpers of git must not outlive a cancel.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -91,7 +91,7 @@ impl Process {
         let work = async {
             let feed = async {
                 if let Some(mut stdin) = stdin {
-                    // A child that ends early closes its input: its exit status tells why.
+                    // A child that exits early closes its input: its exit status says why.
                     match input {
                         Input::Nothing => {}
                         Input::Bytes(bytes) => drop(stdin.write_all(&bytes).await),
@@ -121,14 +121,14 @@ impl Process {
         Ok(Ended { status, stdout, whole, stderr })
     }
 
-    /// Starts it for a conversation; it ends when it is dropped.
+    /// Starts it with pipes; it is killed when dropped.
     pub(crate) fn talk(&self) -> Result<Child> {
         let mut command = self.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         self.spawn(&mut command)
     }
 
-    /// Runs it with its output going into a file; tells how it ended.
+    /// Runs it with its output in a file; returns its status.
     pub(crate) async fn run_into(self, log: &Log) -> Result<std::process::ExitStatus> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(log.file()?).stderr(log.file()?);
@@ -147,7 +147,7 @@ impl Process {
         let status = tokio::time::timeout(self.timeout, ended).await;
         let status = status.map_err(|_| Error::TimedOut { what: self.what, after: self.timeout })??;
         log.cut()?;
-        // What a shell line leaves in the background ends with it.
+        // Background processes of a shell command end with it.
         drop(group);
         Ok(status)
     }
@@ -162,12 +162,12 @@ impl Process {
     }
 }
 
-/// Lowers the priority of a group that was just started, and of all that it starts. Not by a thread of a lower priority that
-/// starts it: bubblewrap (`--die-with-parent`) ends with the *thread* that started it.
+/// Lowers the priority of a group that was just started, and of its descendants. Not from a low-priority thread:
+/// bubblewrap (`--die-with-parent`) ends with the *thread* that started it.
 fn lower(child: &Child) {
     let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     if let Some(leader) = leader {
-        // Where even that is forbidden it runs as it would have without.
+        // If even that is forbidden, it runs with normal priority.
         let own = getpriority_process(None).unwrap_or(0);
         let _ = setpriority_pgrp(Some(leader), (own + NICE).min(19));
     }

@@ -1,15 +1,15 @@
-//! Names that git keeps for itself, as any file system may read them: none of them can be in a tree.
+//! Names reserved by git, as any file system may read them: none of them can be in a tree.
 
 use std::ffi::OsStr;
 
-/// Characters that some file systems pass over in names.
+/// Characters that some file systems ignore in names.
 const PASSED_OVER: [std::ops::RangeInclusive<char>; 4] =
     ['\u{200c}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{206a}'..='\u{206f}', '\u{feff}'..='\u{feff}'];
 
-/// Whether git refuses such a name in a tree: `.git`, however it is written, and for a link also `.gitmodules`.
+/// Whether git refuses such a name in a tree: `.git` in any spelling, and for a link also `.gitmodules`.
 pub(crate) fn reserved(name: &OsStr, link: bool) -> bool {
     let name = name.to_string_lossy();
-    // What follows a `\` is a name of its own elsewhere.
+    // Some systems read the part after a `\` as a name.
     let parts = std::iter::once(&*name).chain(name.match_indices('\\').map(|(at, _)| &name[at + 1..]));
     let short = |part: &str| link && part.starts_with("gi") && part.chars().take(9).any(|c| c == '~');
     parts.map(str::to_lowercase).any(|part| {

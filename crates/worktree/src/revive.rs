@@ -1,4 +1,4 @@
-//! A workspace whose whole folder was deleted, our part of it included: what the store has of it is enough.
+//! Recreates a workspace whose whole folder was deleted, from the store.
 
 use std::fs;
 
@@ -12,8 +12,8 @@ use crate::store::Store;
 use crate::{Error, Into, Result, Workspace, Worktrees};
 
 impl Worktrees {
-    /// Makes the folder of a workspace again that somebody deleted, with the files of a save (absent: the newest) and the
-    /// commits that it had. Needs no network: the shared store has all of it. The plan says what it was made from.
+    /// Recreates the folder of a deleted workspace, with the files of a save (default: the newest) and its commits.
+    /// Needs no network: the shared store has all of it. The plan says what it was created from.
     pub async fn revive(&self, id: WorkspaceId, plan: &Plan, save: Option<&str>) -> Result<Workspace> {
         self.make_home(id, plan).await?;
         self.restore(id, save, &Into::Workspace).await?;
@@ -57,7 +57,7 @@ impl Worktrees {
     }
 }
 
-/// The commit that a workspace started from: the parent of the first link of its chain of saves.
+/// The commit that a workspace started from: the parent of its first save.
 async fn beginning(store: &Store, id: WorkspaceId) -> Result<Option<Oid>> {
     let name = saved_ref(id);
     let first = format!("--grep=shopfloor: where the workspace started ({name})");

@@ -1,4 +1,4 @@
-//! Saving what is not committed: a chain of commits under a hidden ref, never on a branch, never in the agent's `.git`.
+//! Saves uncommitted work: a chain of commits under a hidden ref, never on a branch, never in the agent's `.git`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use crate::space::Space;
 use crate::store::Store;
 use crate::{Options, Result, Worktrees};
 
-/// How much is read before it is decided that there is something to write.
+/// How much to read before deciding whether there is something to write.
 const AT_ONCE: u64 = 16 << 20;
-/// How many files that it has not a save names.
+/// How many left-out files a save names.
 const MOST_LEFT_OUT: usize = 1000;
 
 /// One save of a workspace's work.
@@ -36,12 +36,12 @@ pub struct Save {
     pub head: Option<String>,
     /// What could not be saved at that time.
     pub left_out: Vec<LeftOut>,
-    /// The save that was brought back, when that is what this one has.
+    /// The save that was restored, if this one has its files.
     pub restored: Option<String>,
 }
 
 impl Save {
-    /// The paths that it says it has not.
+    /// The paths that it lists as left out.
     pub(crate) fn noted(&self) -> BTreeSet<String> {
         self.left_out.iter().map(|out| out.path.clone()).collect()
     }
@@ -56,18 +56,18 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// What a save came to.
+/// The result of a save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// The new save; absent when nothing had changed.
+    /// The new save; absent if nothing had changed.
     pub new: Option<Save>,
     /// Everything that is not in the newest save.
     pub left_out: Vec<LeftOut>,
-    /// Why the agent's own commits could not be taken over; its files were.
+    /// Why the agent's own commits could not be imported; its files were saved.
     pub not_kept: Option<String>,
 }
 
-/// The message of a save, for us to read again.
+/// The message of a save, which is parsed again.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Note {
     pub(crate) at: Timestamp,
@@ -92,10 +92,10 @@ pub(crate) async fn newest(store: &Store, id: WorkspaceId) -> Result<Option<(Oid
     Ok(Some((oid(commit)?, oid(tree)?)))
 }
 
-/// Makes our index agree with a save, keeping the times of what did not change.
+/// Makes our index agree with a save, keeping the times of unchanged files.
 pub(crate) async fn follow(home: &Home, save: &Oid) -> Result<()> {
     let (mut git, tree) = (Git::new(&home.control(), "read-tree"), home.tree());
-    // It looks at files that were written in the second of the old index: by their times they would seem unchanged.
+    // Check files that were written in the second of the old index: by their times they would seem unchanged.
     if tree.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         git = git.work_tree(&tree);
     }
@@ -103,7 +103,7 @@ pub(crate) async fn follow(home: &Home, save: &Oid) -> Result<()> {
 }
 
 impl Worktrees {
-    /// Saves everything that is not ignored; nothing new, no save. Also takes over the commits that the agent made.
+    /// Saves everything that is not ignored, if anything changed. Also imports the agent's commits.
     pub async fn save(&self, id: WorkspaceId) -> Result<Saved> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -115,14 +115,14 @@ impl Worktrees {
 impl Space {
     pub(crate) async fn save(&mut self, options: &Options, scope: &Scope) -> Result<Saved> {
         match self.save_once(options, scope).await {
-            // The chain was not as remembered: it is looked at again, and then everything is.
+            // The chain differs from the stored one: read it again, and examine everything.
             Err(_) if self.in_doubt => self.save_once(options, &Scope::All).await,
             done => done,
         }
     }
 
     async fn save_once(&mut self, options: &Options, scope: &Scope) -> Result<Saved> {
-        // Before anything else: a folder that is gone must not look like one whose files were all deleted.
+        // First of all: a missing folder must not look like one whose files were deleted.
         let root = Root::open(&self.home.tree())?;
         if self.in_doubt {
             self.look_again().await?;
@@ -176,7 +176,7 @@ impl Space {
         Ok(Saved { new, left_out, not_kept: self.not_kept.clone() })
     }
 
-    /// Reads what is small before anything is written: what was touched, but is as it was saved, is no change.
+    /// Reads small files before writing anything: a touched file with the saved content is no change.
     async fn read(
         &mut self,
         root: &Arc<Root>,
@@ -213,7 +213,7 @@ impl Space {
             restored: self.restored.take(),
         };
         let json = serde_json::to_string(&note).unwrap_or_default();
-        // Until it is known how this ends; a cancelled save may have been written or not.
+        // Until the outcome is known: a cancelled save may have been written or not.
         self.in_doubt = true;
         let commit = Commit::start(&self.store, &saved_ref(self.facts.id), &parents, &json).await?;
         let mut prints = Vec::new();
@@ -245,7 +245,7 @@ impl Space {
         self.saved_at = Some(note.at);
         self.kept.extend(tips);
         self.since.extend(prints);
-        // One save in sixteen looks whether there is something to tidy.
+        // One save in sixteen checks whether to repack.
         if self.saved.as_str().starts_with('0') {
             self.differs.tidy(&self.store);
         }
@@ -255,14 +255,14 @@ impl Space {
         Ok(save)
     }
 
-    /// Whether the newest save says something else about what it has not; `all`: everything was looked at.
+    /// Whether the newest save lists other left-out files; `all`: everything was examined.
     fn untold(&self, all: bool) -> bool {
         let now: BTreeSet<&str> = self.left_out.values().take(MOST_LEFT_OUT).map(|out| out.path.as_str()).collect();
         let new = now.iter().any(|path| !self.noted.contains(*path));
         new || (all && self.noted.iter().any(|path| !now.contains(path.as_str())))
     }
 
-    /// Makes the index agree with the newest save; done only when the index is needed, because it is not cheap.
+    /// Makes the index agree with the newest save; expensive, so only when needed.
     pub(crate) async fn catch_up(&mut self) -> Result<()> {
         if !self.since.is_empty() {
             follow(&self.home, &self.saved).await?;
@@ -272,7 +272,7 @@ impl Space {
         Ok(())
     }
 
-    /// Finds out what the newest save is.
+    /// Finds the newest save.
     async fn look_again(&mut self) -> Result<()> {
         if let Some((saved, tree)) = newest(&self.store, self.facts.id).await? {
             (self.saved, self.tree) = (saved, tree);
@@ -293,7 +293,7 @@ impl Space {
     }
 }
 
-/// Whether what is ignored may be another than before.
+/// Whether the set of ignored files may have changed.
 pub(crate) fn rules<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> bool {
     paths.into_iter().any(|path| path.file_name().is_some_and(|name| name == ".gitignore"))
 }

@@ -1,4 +1,4 @@
-//! The chain of saves, and bringing one back.
+//! The chain of saves, and restoring one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::space::Space;
 use crate::store::Store;
 use crate::{Author, Error, Result, Worktrees};
 
-/// How many digits name a save at least.
+/// Minimum number of digits that name a save.
 const SHORTEST: usize = 4;
-/// How many saves are compared with what is there, to find the one that is meant.
+/// How many saves to compare with the files to find the intended one.
 const MOST_LOOKED_AT: usize = 1000;
 
-/// Where a save is brought back to.
+/// Where to restore a save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Into {
     /// An empty folder, or one that does not exist yet.
     Folder(PathBuf),
-    /// The workspace itself; what is there is saved first. No session may be running in it.
+    /// The workspace itself; its current state is saved first. No session may be running in it.
     Workspace,
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn list(store: &Store, id: WorkspaceId, most: usize) -> Result<
     for entry in said.split('\0') {
         let mut parts = entry.splitn(3, '\n');
         let (Some(id), Some(seconds), Some(body)) = (parts.next(), parts.next(), parts.next()) else { break };
-        // The first link of the chain has no note; what comes after it is the repository's history.
+        // The first save has no note; after it comes the repository's history.
         let Ok(note) = serde_json::from_str::<Note>(body.trim()) else { break };
         let at = if note.at == Timestamp::from_millis(0) {
             seconds.parse().unwrap_or(0) * 1000
@@ -54,13 +54,13 @@ pub(crate) async fn list(store: &Store, id: WorkspaceId, most: usize) -> Result<
 }
 
 impl Worktrees {
-    /// The saves of a workspace, newest first; also of one whose folder is gone.
+    /// The saves of a workspace, newest first; also of a deleted one.
     pub async fn saves(&self, id: WorkspaceId, most: usize) -> Result<Vec<Save>> {
         list(&self.store_of(id).await?, id, most).await
     }
 
-    /// Brings a save back; also of a workspace whose folder is gone. When none is named: in a workspace that lost its
-    /// `.git`, only that; in another, the newest save that has something which is not there now; elsewhere, the newest.
+    /// Restores a save; also of a deleted workspace. Without a name: in a workspace that lost its `.git`, only that; in
+    /// another, the newest save with something that is missing or different now; elsewhere, the newest.
     pub async fn restore(&self, id: WorkspaceId, save: Option<&str>, into: &Into) -> Result<PathBuf> {
         let store = self.store_of(id).await?;
         let named = match save {
@@ -93,7 +93,7 @@ impl Worktrees {
             let mended = space.mend(options.author.as_ref()).await?;
             let save = match named {
                 Some(save) => save,
-                // What was lost is back: the files are newer than any save, and stay.
+                // The `.git` is back: the files are newer than any save, and stay.
                 None if mended => return Ok(tree),
                 None => match space.newest_with_more().await? {
                     Some(save) => save,
@@ -119,7 +119,7 @@ impl Worktrees {
             rebuild(&space.home, &space.store, &space.facts, author, space.head(), &save).await?;
             save
         };
-        // The files are those of another save than the newest: that is a change like any other.
+        // The files are those of an older save: that is a change like any other.
         space.in_doubt = true;
         space.restored = Some(save.to_string());
         let saved = space.save(&options, &Scope::All).await;
@@ -145,7 +145,7 @@ impl Worktrees {
 }
 
 impl Space {
-    /// The newest save that has a file which is missing, or another, in the workspace; the last save is what is there.
+    /// The newest save with a file that is missing or different in the workspace; the last save equals it.
     async fn newest_with_more(&self) -> Result<Option<Oid>> {
         let mut seen = BTreeSet::from([self.tree.to_string()]);
         for save in list(&self.store, self.facts.id, MOST_LOOKED_AT).await? {
@@ -163,7 +163,7 @@ impl Space {
         Ok(None)
     }
 
-    /// Makes the agent's `.git` anew when it is gone, at the last commit that is known; whether that was so.
+    /// Recreates a missing `.git` of the agent, at the last known commit; whether it was missing.
     async fn mend(&mut self, author: Option<&Author>) -> Result<bool> {
         let gone = self.home.tree().join(".git").symlink_metadata().is_err();
         if !gone || self.facts.location.is_none() {
@@ -192,7 +192,7 @@ async fn last(store: &Store, id: WorkspaceId) -> Result<Oid> {
     Ok(newest(store, id).await?.ok_or_else(|| no_save(id, "newest"))?.0)
 }
 
-/// The commit of a save by its id or the beginning of it; only the workspace's own chain counts, whatever is given.
+/// The commit of a save by its id or its beginning; only the workspace's own chain counts.
 async fn named(store: &Store, id: WorkspaceId, wanted: &str) -> Result<Oid> {
     let wanted = wanted.to_ascii_lowercase();
     if wanted.len() < SHORTEST || !wanted.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -232,7 +232,7 @@ async fn check_out(store: &Store, save: &Oid, into: &Path) -> Result<()> {
     done.map(drop)
 }
 
-/// The agent's folder is gone: makes it anew, with its `.git` at the commit that it had, and the files of the save.
+/// Recreates the agent's missing folder, with its `.git` at its commit, and the files of the save.
 async fn rebuild(
     home: &Home,
     store: &Store,
@@ -250,14 +250,14 @@ async fn rebuild(
     let git = Git::new(&making.control(), "read-tree").work_tree(&making.tree());
     git.args(["-u", "--reset"]).operands([save]).run().await?;
     let (from, to) = (making.control().join("index"), home.control().join("index"));
-    // Moved, not copied: an index that looks newer than it is hides what is written in its second.
+    // Moved, not copied: an index that looks newer than it is would hide changes in its second.
     std::fs::rename(&from, &to).map_err(Error::io("move to", &to))?;
     std::fs::rename(making.tree(), home.tree()).map_err(Error::io("move into place", &home.tree()))?;
     let aside = making.0.clone();
     blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))
 }
 
-/// A place beside the agent's folder where what it lost is made.
+/// A place beside the agent's folder for recreating what it lost.
 async fn making(home: &Home, store: &Store) -> Result<Home> {
     let making = Home(home.0.join("tree.making"));
     let aside = making.0.clone();
@@ -267,7 +267,7 @@ async fn making(home: &Home, store: &Store) -> Result<Home> {
     Ok(making)
 }
 
-/// The commit that the agent had checked out, as far as anybody knows.
+/// The commit that the agent had checked out, as far as known.
 async fn last_commit(store: &Store, facts: &crate::Facts, head: Option<Oid>) -> Result<Option<Oid>> {
     let known = list(store, facts.id, MOST_LOOKED_AT).await?.into_iter().find_map(|save| save.head?.parse().ok());
     let base = facts.base_commit.as_deref().and_then(|base| base.parse().ok());

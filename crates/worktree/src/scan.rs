@@ -14,11 +14,11 @@ use crate::save::rules;
 use crate::space::Space;
 use crate::{Error, Result};
 
-/// Deeper repositories inside repositories are not looked into.
+/// Deeper nested repositories are not examined.
 const DEEPEST: usize = 3;
 /// Paths that are remembered instead of being in the index.
 const MOST_SINCE: usize = 1000;
-/// How long a listing may take before it is looked for what it waits for.
+/// How long a listing may take before looking for what blocks it.
 const LONG: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// Where to look.
@@ -31,7 +31,7 @@ pub(crate) enum Scope {
 }
 
 impl Space {
-    /// Paths that changed, came or went since the newest save. Nothing is read here but names, times and `.gitignore`s.
+    /// Paths that changed, appeared or disappeared since the newest save. Reads only names, times and `.gitignore`s.
     pub(crate) async fn changed(&mut self, scope: &Scope) -> Result<BTreeSet<PathBuf>> {
         let (tree, control) = (self.home.tree(), self.home.control());
         let mut changed = BTreeSet::new();
@@ -44,7 +44,7 @@ impl Space {
                 }
                 for path in paths {
                     if self.since.contains_key(path) {
-                        // Saved before, so that it is not ignored: nobody needs to be asked.
+                        // Saved before, so it is not ignored.
                         changed.insert(path.clone());
                     } else {
                         unknown.push(path);
@@ -58,7 +58,7 @@ impl Space {
             }
         }
         if matches!(scope, Scope::All) && self.blurred {
-            // It fails when something changed, which is what is found out next.
+            // It fails if something changed, which is found out next.
             let git = Git::new(&control, "update-index").work_tree(&tree);
             git.args(["-q", "--refresh", "--ignore-submodules"]).ended(|_| {}).await?;
             self.blurred = false;
@@ -79,7 +79,7 @@ impl Space {
         self.closed.retain(|path| matches!(scope, Scope::Paths(_)) && tree.join(path).is_dir());
         self.closed.extend(closed);
         sort(paths(&found), 1, &mut changed, &mut nested);
-        // A repository inside the repository: git would save nothing of it but the name of a commit.
+        // A nested repository: git would save only the id of a commit.
         let empty = control.join("no-index");
         while let Some((path, depth)) = nested.pop() {
             self.nested.insert(path.clone());
@@ -97,7 +97,7 @@ impl Space {
         Ok(changed)
     }
 
-    /// Where submodules are; what is in them is theirs, and no listing of ours has it.
+    /// The submodules; their content is theirs, and in no listing of ours.
     pub(crate) async fn submodules(&self) -> Result<Vec<PathBuf>> {
         let git = Git::new(&self.home.control(), "ls-files").work_tree(&self.home.tree());
         let staged = paths(&git.args(["-z", "--stage"]).run().await?);
@@ -139,7 +139,7 @@ impl Space {
     }
 }
 
-/// Runs a listing; when it takes long, looks for what may keep it waiting.
+/// Runs a listing; if it takes long, looks for what blocks it.
 async fn listed(git: Git, tree: &Path) -> Result<(Vec<u8>, Vec<PathBuf>)> {
     let tree = tree.to_owned();
     let pipe = async {
@@ -164,7 +164,7 @@ async fn listed(git: Git, tree: &Path) -> Result<(Vec<u8>, Vec<PathBuf>)> {
     }
 }
 
-/// A folder that git says it could not look into.
+/// A folder that git could not read.
 fn closed(line: &str) -> Option<PathBuf> {
     let (path, _) = line.strip_prefix("warning: could not open directory '")?.rsplit_once("': ")?;
     Some(Path::new(path).components().collect())
@@ -193,7 +193,7 @@ pub(crate) fn paths(out: &[u8]) -> Vec<PathBuf> {
     names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect()
 }
 
-/// Joins without dropping the slash at the end, which says "a repository of its own".
+/// Joins without dropping a trailing slash, which marks a nested repository.
 fn join(folder: &Path, name: &Path) -> PathBuf {
     let mut joined = folder.as_os_str().to_owned();
     joined.push(OsStr::new("/"));

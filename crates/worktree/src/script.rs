@@ -1,4 +1,4 @@
-//! Setup and teardown: shell lines that people wrote, run in the workspace with an environment made from a list.
+//! Setup and teardown: people's shell commands, run in the workspace with an allow-listed environment.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,13 +14,13 @@ use crate::ports::PortRange;
 use crate::process::Process;
 use crate::{Error, Result, Worktrees};
 
-/// What a shell line may know of the runner's environment.
+/// The runner's variables that a shell command gets.
 const ALLOWED: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
 
-/// A shell line of a project, to be run in a workspace.
+/// A project's shell command, to run in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// The line, as its author wrote it.
+    /// The command, as its author wrote it.
     pub line: String,
     /// How long it may take.
     pub timeout: Duration,
@@ -28,24 +28,24 @@ pub struct Script {
     pub ports: Option<PortRange>,
     /// More variables; only names that start with `SHOPFLOOR_` are passed on.
     pub env: Vec<(String, String)>,
-    /// The command that has a shell read the line in a sandbox; absent: a shell reads it without one.
+    /// The command that runs a shell in a sandbox; absent: without one.
     pub contained: Option<Vec<String>>,
 }
 
 impl Script {
-    /// A line with half an hour of time and nothing else.
+    /// A command with half an hour of time.
     pub fn new(line: impl std::convert::Into<String>) -> Self {
         Self { line: line.into(), timeout: Duration::from_secs(1800), ports: None, env: vec![], contained: None }
     }
 
-    /// The program and the arguments that have a shell read the line, without any sandbox.
+    /// The program and the arguments that run the shell without a sandbox.
     pub fn argv(&self) -> Vec<String> {
-        // People wrote a shell line, so a shell reads it. Nothing else is ever put into it.
+        // People wrote a shell command, so a shell reads it. Nothing else is ever put into it.
         vec!["/bin/sh".to_owned(), "-c".to_owned(), self.line.clone()]
     }
 }
 
-/// Variables that tell a process which ports its workspace has: `SHOPFLOOR_PORT_FIRST`, `SHOPFLOOR_PORT_LAST`, `PORT`.
+/// Variables with a workspace's ports: `SHOPFLOOR_PORT_FIRST`, `SHOPFLOOR_PORT_LAST`, `PORT`.
 pub fn port_variables(ports: PortRange) -> Vec<(String, String)> {
     vec![
         ("SHOPFLOOR_PORT_FIRST".into(), ports.first.to_string()),
@@ -54,7 +54,7 @@ pub fn port_variables(ports: PortRange) -> Vec<(String, String)> {
     ]
 }
 
-/// How a shell line ended.
+/// How a shell command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     /// Its exit code; absent when a signal ended it.
@@ -63,14 +63,13 @@ pub struct Ran {
     pub log: PathBuf,
 }
 
-/// Remembers that a setup was done, so that a runner that was killed does not do it again.
+/// Stores that a setup succeeded, so that it is not repeated after a kill.
 #[derive(Debug, Serialize, Deserialize)]
 struct Done {
     line: String,
 }
 
-/// A variable that only the shell lines of a workspace are given: what is left of one that nobody follows any more is
-/// found by it.
+/// A variable that only a workspace's shell commands get: leftovers of an abandoned one are found by it.
 pub fn script_variable(id: WorkspaceId) -> (&'static str, String) {
     ("SHOPFLOOR_SCRIPT_IN", id.to_string())
 }
@@ -80,8 +79,8 @@ fn digest(script: &Script) -> String {
 }
 
 impl Worktrees {
-    /// Makes a workspace ready; a line that has succeeded there is not run again. Whatever an earlier runner began must
-    /// have ended before, see [`script_variable`].
+    /// Runs the setup of a workspace; a command that has succeeded there is not run again. Whatever an earlier runner
+    /// started must have ended before, see [`script_variable`].
     pub async fn setup(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
         if self.is_set_up(id, script) {
             return Ok(Ran { code: Some(0), log: self.setup_log(id) });
@@ -92,19 +91,19 @@ impl Worktrees {
         Ok(ran)
     }
 
-    /// Whether this line has succeeded in a workspace.
+    /// Whether this command has succeeded in a workspace.
     pub fn is_set_up(&self, id: WorkspaceId, script: &Script) -> bool {
         let done = std::fs::read(self.set_up_mark(id)).ok();
         let done: Option<Done> = done.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         done.is_some_and(|done| done.line == digest(script))
     }
 
-    /// Where the last setup of a workspace has printed what it has by now.
+    /// The output of a workspace's last setup so far.
     pub fn setup_log(&self, id: WorkspaceId) -> PathBuf {
         self.layout().home(id).log("setup")
     }
 
-    /// The same for what runs before it is cleaned, which goes with it.
+    /// The same for the teardown, which is deleted with it.
     pub fn teardown_log(&self, id: WorkspaceId) -> PathBuf {
         self.layout().home(id).log("teardown")
     }
@@ -113,7 +112,7 @@ impl Worktrees {
         self.layout().home(id).0.join("setup.json")
     }
 
-    /// Runs before a workspace is cleaned. What it changes is saved like everything else.
+    /// Runs the teardown. What it changes is saved like everything else.
     pub async fn teardown(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
         self.run_script(id, "teardown", script).await
     }

@@ -1,4 +1,4 @@
-//! What is remembered of one workspace between two looks at it. All of it can be found out again.
+//! A workspace's cached state. All of it can be found out again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::stats::GitStats;
 use crate::store::Store;
 use crate::{Error, Result, Worktrees};
 
-/// One workspace, while it is looked at by one task at a time.
+/// One workspace, used by one task at a time.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) home: Home,
@@ -26,35 +26,35 @@ pub(crate) struct Space {
     pub(crate) saved: Oid,
     pub(crate) tree: Oid,
     pub(crate) saved_at: Option<Timestamp>,
-    /// The agent's refs as last read, or why they could not be.
+    /// The agent's refs as last read, or why they were unreadable.
     pub(crate) refs: Result<AgentRefs, String>,
-    /// Commits that the chain of saves is known to hold.
+    /// Commits that are known to be in the chain of saves.
     pub(crate) kept: BTreeSet<Oid>,
-    /// Why commits could not be taken over.
+    /// Why commits could not be imported.
     pub(crate) not_kept: Option<String>,
     /// Files that could not be saved.
     pub(crate) left_out: BTreeMap<PathBuf, LeftOut>,
-    /// What the newest save says that it has not.
+    /// What the newest save lists as left out.
     pub(crate) noted: BTreeSet<String>,
-    /// The save that was just brought back, for the next one to say so.
+    /// The save that was just restored, for the next one to note.
     pub(crate) restored: Option<String>,
-    /// Folders that cannot be looked into.
+    /// Unreadable folders.
     pub(crate) closed: BTreeSet<PathBuf>,
-    /// Folders with a repository of their own.
+    /// Nested repositories.
     pub(crate) nested: BTreeSet<PathBuf>,
-    /// Whether the index has entries whose times are not known.
+    /// Whether the index has entries with unknown times.
     pub(crate) blurred: bool,
     /// What was saved since the index last agreed with the newest save.
     pub(crate) since: HashMap<PathBuf, Print>,
-    /// Whether a save was begun and its end not seen.
+    /// Whether a save was started and its end was not seen.
     pub(crate) in_doubt: bool,
     pub(crate) differs: Arc<Differs>,
-    /// The tree of the commit that was last compared with.
+    /// The tree of the last compared commit.
     pub(crate) tree_of: Option<(Oid, Oid)>,
     pub(crate) counted: Option<(Counted, GitStats)>,
 }
 
-/// What the numbers were counted from; when it is the same, they are.
+/// The inputs of the counts; with the same inputs, they are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) tree: Oid,
@@ -64,7 +64,7 @@ pub(crate) struct Counted {
 }
 
 impl Worktrees {
-    /// The workspace, found on the disk when it is not in memory.
+    /// The workspace, read from the disk if it is not in memory.
     pub(crate) async fn found<'s>(&self, id: WorkspaceId, space: &'s mut Option<Space>) -> Result<&'s mut Space> {
         let home = self.layout().home(id);
         if !home.0.is_dir() {
@@ -85,7 +85,7 @@ impl Worktrees {
         })?;
         let last = crate::saves::list(&store, facts.id, 1).await?.pop();
         let saved_at = last.as_ref().map(|save| save.at);
-        // A kill between a save and the update of the index leaves the index behind.
+        // A kill between a save and the index update leaves the index behind.
         for lock in ["index.lock", "HEAD.lock"] {
             let _ = std::fs::remove_file(home.control().join(lock));
         }

@@ -1,4 +1,4 @@
-//! What differs between a workspace and the branch that it started from, counted from commits and trees of ours.
+//! The differences between a workspace and its base branch, counted from our own commits and trees.
 
 use domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::scan::{Scope, paths};
 use crate::space::{Counted, Space};
 use crate::{Result, Worktrees};
 
-/// What differs between a workspace and the branch that it started from.
+/// The differences between a workspace and its base branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitStats {
     /// The branch that is checked out; absent when it is a commit.
@@ -26,9 +26,9 @@ pub struct GitStats {
     pub behind: u32,
     /// Changed files against the base, those that are not committed included.
     pub files: u32,
-    /// Lines that came.
+    /// Added lines.
     pub insertions: u32,
-    /// Lines that went.
+    /// Removed lines.
     pub deletions: u32,
     /// Files that are in no commit yet.
     pub untracked: u32,
@@ -36,16 +36,16 @@ pub struct GitStats {
     pub uncommitted: bool,
     /// Commits of any local branch or stash that no remote branch has.
     pub unpushed: u32,
-    /// Files that would conflict with the base; absent when that could not be found out.
+    /// Files that would conflict with the base; absent if unknown.
     pub conflict_with_base: Option<Vec<String>>,
-    /// When work was last saved; absent when there was nothing to save yet.
+    /// When work was last saved; absent if there was nothing to save yet.
     pub saved_at: Option<Timestamp>,
-    /// What is wrong with the agent's `.git`, or could not be saved; in words.
+    /// What is wrong with the agent's `.git`, or could not be saved; for people.
     pub problem: Option<String>,
 }
 
 impl Worktrees {
-    /// Saves, then counts; counts again only what has changed.
+    /// Saves, then counts what has changed.
     pub async fn stats(&self, id: WorkspaceId) -> Result<GitStats> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -63,7 +63,7 @@ impl Worktrees {
             return Ok(known.clone());
         }
         let head = space.store.head(name).await?;
-        // A branch that was deleted: what the workspace started from still says what it changed.
+        // A deleted branch: the workspace's start still shows its changes.
         let head = head.or_else(|| space.facts.base_commit.as_deref().and_then(|base| base.parse().ok()));
         self.heads().lock().insert(key, head.clone());
         Ok(head)
@@ -100,11 +100,11 @@ impl Space {
     async fn count_anew(&mut self, base: Option<&Oid>) -> Result<GitStats> {
         let refs = self.refs.clone().unwrap_or_default();
         let head = match (&refs.head, &self.refs) {
-            // Without readable refs the start is the best that is known.
+            // Without readable refs, the start is the best known commit.
             (None, Err(_)) => self.facts.base_commit.as_deref().and_then(|base| base.parse().ok()),
             (head, _) => head.clone(),
         };
-        // A commit that was not taken over cannot be compared with.
+        // A commit that was not imported cannot be compared with.
         let head = match head {
             Some(head) if self.not_kept.is_some() && self.store.is_ancestor(&head, head.as_str()).await?.is_none() => {
                 None
@@ -138,7 +138,7 @@ impl Space {
         })
     }
 
-    /// What the workspace's changes are compared with; nothing when there is no common history.
+    /// What the workspace's changes are compared with; `None` without common history.
     pub(crate) async fn merge_base(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Oid>> {
         let (Some(base), Some(head)) = (base, head) else { return Ok(base.cloned()) };
         if base == head {
@@ -147,7 +147,7 @@ impl Space {
         self.store.merge_base(base, head).await
     }
 
-    /// What differs between a commit, or nothing, and the newest save.
+    /// The differences between a commit, or nothing, and the newest save.
     async fn change(&mut self, from: Option<&Oid>) -> Result<Change> {
         let from = match from {
             None => oid(EMPTY_TREE)?,
@@ -221,13 +221,13 @@ impl Space {
         Ok(line.parse().unwrap_or(u32::MAX))
     }
 
-    /// A merge in memory; its objects are thrown away.
+    /// A merge in memory; its objects are discarded.
     async fn conflicts(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Vec<String>>> {
         let (Some(base), Some(_)) = (base, head) else { return Ok(None) };
         self.conflicts_of(base, &self.saved).await
     }
 
-    /// The files that a merge of two commits would leave in conflict; nothing when they cannot be merged at all.
+    /// The files in conflict after merging two commits; `None` if they cannot be merged at all.
     pub(crate) async fn conflicts_of(&self, base: &Oid, side: &Oid) -> Result<Option<Vec<String>>> {
         let scratch = self.home.control().join("scratch");
         folder(&scratch)?;

@@ -14,7 +14,7 @@ use crate::{Error, Options, Result};
 
 const MANY_PACKS: usize = 60;
 const HEADS: &str = "refs/origin/heads/";
-/// What is fetched goes under names of ours, so that no branch of a remote is ever mistaken for a ref of ours.
+/// Fetched refs get our own names, so that no branch of a remote is mistaken for a ref of ours.
 const REFSPECS: [&str; 2] = ["+refs/heads/*:refs/origin/heads/*", "+refs/tags/*:refs/origin/tags/*"];
 
 /// One object store.
@@ -22,7 +22,7 @@ const REFSPECS: [&str; 2] = ["+refs/heads/*:refs/origin/heads/*", "+refs/tags/*:
 pub(crate) struct Store(pub(crate) PathBuf);
 
 impl Store {
-    /// Makes the store if there is none, and throws away what a killed git left behind.
+    /// Creates the store if necessary, and removes leftovers of a killed git.
     pub(crate) fn prepare(&self) -> Result<()> {
         if !self.0.join("HEAD").exists() {
             bare::make(&self.0, &[])?;
@@ -59,7 +59,7 @@ impl Store {
         if ended.status.success() { Ok(()) } else { Err(refused(location, &ended)) }
     }
 
-    /// The branch that the remote's HEAD names; nothing in an empty repository.
+    /// The branch that the remote's HEAD names; `None` in an empty repository.
     pub(crate) async fn default_branch(
         &self,
         location: &Location,
@@ -93,7 +93,7 @@ impl Store {
         Ok(pairs.filter_map(|(oid, name)| Some((name.to_owned(), oid.parse().ok()?))).collect())
     }
 
-    /// Those of some paths that a tree has, as a file or as a folder, or that lie beneath a file of it.
+    /// Those paths that a tree has, as a file or as a folder, or that are beneath a file of it.
     pub(crate) async fn having(&self, tree: &str, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut having = Vec::new();
         for some in paths.chunks(500) {
@@ -110,7 +110,7 @@ impl Store {
         Ok(having)
     }
 
-    /// What at the remote keeps a new branch from being made there: the same name, or one beneath or above it.
+    /// The remote branch that prevents a new one: the same name, or one beneath or above it.
     pub(crate) async fn in_the_way(&self, branch: &BranchName) -> Result<Option<String>> {
         let wanted = branch.as_str();
         let clash = |name: &str| domain::branch::clash(name, wanted);
@@ -118,7 +118,7 @@ impl Store {
         Ok(known.iter().filter_map(|(name, _)| name.strip_prefix(HEADS)).find(|name| clash(name)).map(str::to_owned))
     }
 
-    /// The error of a branch that is not there.
+    /// The error for a missing branch.
     pub(crate) async fn no_branch(&self, location: &Location, branch: &BranchName) -> Error {
         let known = self.refs(HEADS).await.unwrap_or_default();
         let known: Vec<String> =
@@ -127,7 +127,7 @@ impl Store {
         Error::NoSuchBranch { location: location.to_string(), branch: branch.to_string(), near }
     }
 
-    /// Puts small packs together when there are many. Nothing is ever dropped: others borrow from here.
+    /// Repacks many small packs. Nothing is ever dropped: others borrow from here.
     pub(crate) async fn tidy(&self) -> Result<()> {
         let packs = std::fs::read_dir(self.objects().join("pack")).map_or(0, |entries| entries.count() / 2);
         if packs < MANY_PACKS {
@@ -137,13 +137,13 @@ impl Store {
         git.timeout(Duration::from_secs(1800)).run().await.map(drop)
     }
 
-    /// Where two histories parted; nothing when they have nothing in common.
+    /// The merge base of two histories; `None` without common history.
     pub(crate) async fn merge_base(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>> {
         let ended = self.git("merge-base").operands([one, other]).ended(|_| {}).await?;
         Ok(String::from_utf8_lossy(&ended.stdout).trim().parse().ok())
     }
 
-    /// Whether a commit is part of another one's history; nothing when it is not here at all.
+    /// Whether a commit is part of another one's history; `None` if it is not here.
     pub(crate) async fn is_ancestor(&self, commit: &Oid, of: &str) -> Result<Option<bool>> {
         let git = self.git("merge-base").args(["--is-ancestor"]).operands([commit.as_str(), of]);
         let ended = git.ended(|_| {}).await?;
@@ -183,7 +183,7 @@ pub(crate) fn older(path: &Path, than: Duration) -> bool {
     modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
 }
 
-/// Tells apart why a remote did not answer as wanted.
+/// Classifies why a remote failed.
 fn refused(location: &Location, ended: &Ended) -> Error {
     let why = last_words(&ended.stderr);
     let all = ended.stderr.to_ascii_lowercase();
@@ -196,7 +196,10 @@ fn refused(location: &Location, ended: &Ended) -> Error {
         return Error::NoRepository { location, why: "it belongs to another user of this machine".into() };
     }
     if any(&["redirect"]) {
-        return Error::NoRepository { location, why: format!("the server points elsewhere; name that place ({why})") };
+        return Error::NoRepository {
+            location,
+            why: format!("the server redirects to another address; use that one ({why})"),
+        };
     }
     if any(&[
         "authentication failed",

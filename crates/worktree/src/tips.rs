@@ -1,4 +1,4 @@
-//! The agent's own commits: found by reading its refs, and taken over into the chain of saves.
+//! The agent's own commits: found by reading its refs, and imported into the chain of saves.
 
 use crate::Result;
 use crate::agent::{self, AgentRefs};
@@ -6,11 +6,11 @@ use crate::bare::Oid;
 use crate::create::blocking;
 use crate::space::Space;
 
-/// Commits of the agent that one save takes over; more wait for the next.
+/// How many commits of the agent one save imports; more wait for the next.
 const MOST_PARENTS: usize = 12;
 
 impl Space {
-    /// Reads the agent's refs; commits that the chain does not hold yet are imported.
+    /// Reads the agent's refs, and imports commits that the chain does not have yet.
     pub(crate) async fn new_tips(&mut self) -> Result<Vec<Oid>> {
         if self.facts.location.is_none() {
             self.refs = Ok(AgentRefs::default());
@@ -36,14 +36,14 @@ impl Space {
             match self.store.is_ancestor(&tip, self.saved.as_str()).await? {
                 Some(_) => new.push(tip),
                 // Something that is not a commit.
-                None => self.not_kept = Some(format!("{tip} is no commit and was not taken over")),
+                None => self.not_kept = Some(format!("{tip} is not a commit and was not saved")),
             }
         }
         new.truncate(MOST_PARENTS);
         Ok(new)
     }
 
-    /// Imports together, or one by one when that fails, so that a broken branch does not keep the others out.
+    /// Imports all at once, or one by one if that fails, so that a broken branch does not affect the others.
     async fn import(&mut self, missing: Vec<Oid>) -> Vec<Oid> {
         let near: Option<Oid> = self.facts.base_commit.as_deref().and_then(|base| base.parse().ok());
         if missing.is_empty() || agent::import(&self.store, &self.home, &missing, near.as_ref()).await.is_ok() {
@@ -53,8 +53,8 @@ impl Space {
         for tip in missing.into_iter().take(MOST_PARENTS) {
             match agent::import(&self.store, &self.home, std::slice::from_ref(&tip), near.as_ref()).await {
                 Ok(()) => imported.push(tip),
-                // Files are saved all the same; people are told.
-                Err(error) => self.not_kept = Some(format!("commits of the agent were not taken over: {error}")),
+                // Files are saved anyway; people see the problem.
+                Err(error) => self.not_kept = Some(format!("could not save the agent's commits: {error}")),
             }
         }
         imported

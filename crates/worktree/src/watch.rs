@@ -1,4 +1,4 @@
-//! Follows workspaces: whatever changes in them is saved and counted soon, and told when it made a difference.
+//! Watches workspaces: saves and counts their changes soon, and reports differences.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,31 +16,31 @@ use crate::scan::{Scope, paths};
 use crate::stats::GitStats;
 use crate::{Error, Result, Worktrees};
 
-/// More single paths than this are not worth naming.
+/// Above this number of paths, examine everything.
 const MOST_PATHS: usize = 100;
-/// How often a workspace that cannot be listened to is looked at.
+/// How often to examine a workspace that cannot be watched.
 const POLL: Duration = Duration::from_secs(6);
-/// How often everything is looked at, in case something was not heard.
+/// How often to examine everything, in case an event was lost.
 const CERTAIN: Duration = Duration::from_secs(600);
 
-/// What happened in a workspace that is followed.
+/// An event of a watched workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The numbers are others than before.
+    /// Its statistics changed.
     Stats {
-        /// Whose.
+        /// The workspace.
         workspace: WorkspaceId,
         /// The numbers.
         stats: GitStats,
     },
     /// Work was saved.
     Saved {
-        /// Whose.
+        /// The workspace.
         workspace: WorkspaceId,
         /// The save.
         save: Save,
     },
-    /// A workspace could not be looked at; it is tried again.
+    /// A workspace could not be examined; it is retried.
     Failed {
         /// Which.
         workspace: WorkspaceId,
@@ -55,31 +55,31 @@ enum Command {
     Look(WorkspaceId),
 }
 
-/// Says which workspaces are followed; following ends when it is dropped.
+/// Controls which workspaces are watched; watching ends when it is dropped.
 #[derive(Debug, Clone)]
 pub struct Watcher {
     commands: mpsc::UnboundedSender<Command>,
 }
 
 impl Watcher {
-    /// Follows a workspace; it is looked at once, and then whenever something changes.
+    /// Watches a workspace; it is examined once, and then after each change.
     pub fn follow(&self, id: WorkspaceId) {
         let _ = self.commands.send(Command::Follow(id));
     }
 
-    /// Follows it no longer.
+    /// Stops watching it.
     pub fn leave(&self, id: WorkspaceId) {
         let _ = self.commands.send(Command::Leave(id));
     }
 
-    /// Looks at a workspace although nothing was heard, for example because its base was fetched.
+    /// Examines a workspace without an event, for example because its base was fetched.
     pub fn look(&self, id: WorkspaceId) {
         let _ = self.commands.send(Command::Look(id));
     }
 }
 
 impl Worktrees {
-    /// Starts a task that follows workspaces. What happens comes out of the receiver; it must be read.
+    /// Starts a task that watches workspaces. The receiver must be read.
     pub fn watch(&self, tempo: Tempo) -> (Watcher, mpsc::Receiver<Event>) {
         let (commands, orders) = mpsc::unbounded_channel();
         let (events, receiver) = mpsc::channel(64);
@@ -96,7 +96,7 @@ impl Worktrees {
         (Watcher { commands }, receiver)
     }
 
-    /// One look: save, and count what that changed.
+    /// One examination: saves, and counts what that changed.
     async fn look(&self, id: WorkspaceId, scope: Scope) -> Result<(Saved, GitStats)> {
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -115,16 +115,16 @@ impl Worktrees {
     }
 }
 
-/// What is known of one workspace that is followed.
+/// The state of one watched workspace.
 #[derive(Debug, Default)]
 struct Followed {
     tree: PathBuf,
     changed: BTreeSet<PathBuf>,
     /// Anything may have changed.
     anything: bool,
-    /// Folders that came and are not listened to yet.
+    /// New folders that are not watched yet.
     folders: BTreeSet<PathBuf>,
-    /// Whether all folders must be gone through again.
+    /// Whether all folders must be walked again.
     listen_anew: bool,
     polled: bool,
     looked: Option<Instant>,
@@ -132,7 +132,7 @@ struct Followed {
     failed: Option<String>,
 }
 
-/// The end of a piece of work.
+/// The end of an examination.
 enum Done {
     Ignored(WorkspaceId, BTreeSet<PathBuf>),
     Looked(WorkspaceId, Box<Result<(Saved, GitStats)>>, Duration),
@@ -164,7 +164,7 @@ impl Follower {
                 Some(done) = self.looking.join_next() => match done {
                     Ok(Done::Ignored(id, ignored)) => self.listen(id, &ignored),
                     Ok(Done::Looked(id, result, cost)) => self.looked(id, *result, cost).await,
-                    Err(error) => tracing::error!(%error, "a look at a workspace broke off"),
+                    Err(error) => tracing::error!(%error, "an examination of a workspace failed"),
                 },
                 _ = tick.tick() => self.poll(),
                 () = sleep, if idle && due.is_some() => self.start(),
@@ -242,7 +242,7 @@ impl Follower {
         }
     }
 
-    /// Starts with the one that is due; one at a time, so that many workspaces never take more than one core.
+    /// Starts the one that is due; one at a time, so that many workspaces never take more than one core.
     fn start(&mut self) {
         let Some(id) = self.pace.take(Instant::now()) else { return };
         let Some(followed) = self.followed.get(&id) else { return };
@@ -254,7 +254,7 @@ impl Follower {
         }
     }
 
-    /// Listens before looking: what comes in between is then either seen or heard.
+    /// Watches before examining: a change in between is either seen or heard.
     fn listen(&mut self, id: WorkspaceId, ignored: &BTreeSet<PathBuf>) {
         if let (Some(ears), Some(followed)) = (&mut self.ears, self.followed.get_mut(&id)) {
             let anew = std::mem::take(&mut followed.listen_anew);
@@ -270,7 +270,7 @@ impl Follower {
                 }
             }
             if !all && !followed.polled {
-                tracing::warn!(workspace = %id, "too many folders to listen to; it is polled");
+                tracing::warn!(workspace = %id, "too many folders to watch; polling");
                 followed.polled = true;
             }
         }
@@ -311,7 +311,7 @@ impl Follower {
                 if let Some(save) = saved.new {
                     let _ = self.events.send(Event::Saved { workspace: id, save }).await;
                 }
-                // When it was saved is told above; here only what people see as a difference.
+                // The save was reported above; here only visible differences.
                 let same = |told: &GitStats| GitStats { saved_at: stats.saved_at, ..told.clone() } == stats;
                 if !followed.told.as_ref().is_some_and(same) {
                     followed.told = Some(stats.clone());
@@ -320,7 +320,7 @@ impl Follower {
             }
             Err(Error::NoWorkspace(_)) => self.leave(id),
             Err(error) => {
-                // What was to be looked at is not known any more.
+                // It is unknown what was to be examined.
                 followed.anything = true;
                 followed.listen_anew = true;
                 followed.polled = true;
@@ -341,7 +341,7 @@ async fn hear(ears: Option<&mut Ears>) -> Vec<(WorkspaceId, Heard)> {
     }
 }
 
-/// Processor time of all children that have ended, in ticks of a hundredth of a second.
+/// Processor time of all exited children, in hundredths of a second.
 fn spent_by_children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let after_name = stat.rsplit_once(')')?.1;

@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl Worktrees {
-    /// Opens the data directory and finishes what a kill left half done.
+    /// Opens the data directory and finishes what a kill interrupted.
     pub async fn open(data_dir: &Path, options: Options) -> Result<Self> {
         let layout = Layout::open(data_dir)?;
         let swept = layout.clone();
@@ -53,7 +53,7 @@ impl Worktrees {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Clones the repository if it is not here yet, else fetches what is new.
+    /// Clones the repository if it is not here yet, otherwise fetches.
     pub async fn refresh(&self, location: &Location, progress: &Progress) -> Result<()> {
         let store = Store(self.0.layout.store(Some(location)));
         let lock = self.0.fetching.lock().entry(store.0.clone()).or_default().clone();
@@ -65,34 +65,34 @@ impl Worktrees {
         done
     }
 
-    /// Makes a store if it is not there yet; two at once would take each other's files for their own.
+    /// Creates a store if necessary; one at a time.
     pub(crate) async fn prepare(&self, store: &Store) -> Result<()> {
         let lock = self.0.fetching.lock().entry(store.0.clone()).or_default().clone();
         let _alone = lock.lock().await;
         store.prepare()
     }
 
-    /// The branch that the repository itself starts from; nothing when it is empty.
+    /// The repository's default branch; `None` if it is empty.
     pub async fn default_branch(&self, location: &Location) -> Result<Option<BranchName>> {
         let store = Store(self.0.layout.store(Some(location)));
         self.prepare(&store).await?;
         store.default_branch(location, reach(location, &self.0.options).await?, &self.0.options).await
     }
 
-    /// A workspace that is there.
+    /// An existing workspace.
     pub async fn find(&self, id: WorkspaceId) -> Result<Workspace> {
         let home = self.0.layout.home(id);
         let facts = home.facts().ok_or(Error::NoWorkspace(id))?;
         Ok(Workspace { facts, path: home.tree(), copied: Copied::default() })
     }
 
-    /// The folder of objects that a workspace borrows from; nothing without a repository.
+    /// The folder of objects that a workspace borrows from; `None` without a repository.
     pub fn borrows(&self, workspace: &Workspace) -> Option<PathBuf> {
         let location = workspace.facts.location.as_ref()?;
         Some(Store(self.0.layout.store(Some(location))).objects())
     }
 
-    /// All workspaces that are there, in order of their ids.
+    /// All existing workspaces, in order of their ids.
     pub async fn list(&self) -> Result<Vec<Workspace>> {
         let folder = self.0.layout.workspaces();
         let mut all = Vec::new();
@@ -128,12 +128,12 @@ impl Worktrees {
     }
 }
 
-/// Half-made workspaces and those on their way out: nobody has work in them.
+/// Deletes unfinished workspaces and those being deleted: nobody has work in them.
 fn sweep(layout: &Layout) {
     for folder in [layout.making(), layout.deleted()] {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if let Err(error) = crate::beneath::delete(&entry.path()) {
-                tracing::warn!(path = %entry.path().display(), %error, "could not be deleted");
+                tracing::warn!(path = %entry.path().display(), %error, "could not delete it");
             }
         }
     }

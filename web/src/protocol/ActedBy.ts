@@ -7,7 +7,7 @@ import type { SessionId } from "./SessionId";
  */
 export type ActedBy = { "kind": "agent", 
 /**
- * The session, for those who may look into it.
+ * The session, for people who may see it.
  */
 session: SessionId | null, } | { "kind": "runner", 
 /**

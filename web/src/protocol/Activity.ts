@@ -27,7 +27,7 @@ name: string,
  */
 owner: UserRef, 
 /**
- * Where it stands.
+ * The status.
  */
 status: ActivityStatus, 
 /**

@@ -3,7 +3,7 @@ import type { ActivityStatus } from "./ActivityStatus";
 import type { Link } from "./Link";
 
 /**
- * An activity to be created; its creator owns it.
+ * A new activity; its creator owns it.
  */
 export type ActivityCreate = { 
 /**
@@ -11,7 +11,7 @@ export type ActivityCreate = {
  */
 content: string, 
 /**
- * Where it stands; `active` when absent.
+ * The status; default: `active`.
  */
 status?: ActivityStatus, 
 /**

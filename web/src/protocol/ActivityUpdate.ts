@@ -3,7 +3,7 @@ import type { ActivityStatus } from "./ActivityStatus";
 import type { Link } from "./Link";
 
 /**
- * Changes to an activity; what is absent stays.
+ * Changes to an activity; absent fields stay unchanged.
  */
 export type ActivityUpdate = { 
 /**
@@ -15,7 +15,7 @@ content?: string,
  */
 expected_version?: number, 
 /**
- * Where it stands.
+ * The status.
  */
 status?: ActivityStatus, 
 /**

@@ -16,6 +16,6 @@ tasks: Array<TaskLine>,
  */
 names: Array<NamedTask>, 
 /**
- * Open tasks that say nearly the same.
+ * Open tasks that are similar.
  */
 similar: Array<SimilarTask>, };

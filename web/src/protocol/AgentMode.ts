@@ -14,19 +14,18 @@ mode: SessionMode,
  */
 prompt: boolean, 
 /**
- * Whether it takes up an earlier conversation.
+ * Whether it can resume a conversation.
  */
 resumes: boolean, 
 /**
- * Whether its sessions tell what they used of their model; absent when the runner does not say.
+ * Whether its sessions report token usage; absent if unknown.
  */
 counts?: boolean, 
 /**
- * Whether that becomes money: its sessions tell what they cost, or its owner wrote down what tokens cost; absent
- * when the runner does not say.
+ * Whether its cost is known: its sessions report it, or its owner set token prices; absent if unknown.
  */
 costs?: boolean, 
 /**
- * Whether it runs a program that is named with it; absent when the runner does not say.
+ * Whether it runs a given program; absent if unknown.
  */
 argv?: boolean, };

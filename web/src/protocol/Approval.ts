@@ -45,7 +45,7 @@ kind: ApprovalKind,
  */
 text: string, 
 /**
- * Names the exact text.
+ * A hash of the exact text.
  */
 sha256: string, 
 /**
@@ -61,7 +61,7 @@ why: string,
  */
 sandbox: boolean, 
 /**
- * What that sandbox leaves open; absent when it would run without one.
+ * That sandbox; absent if it would run without one.
  */
 reach?: Sandbox, 
 /**
@@ -85,7 +85,7 @@ workspace: WorkspaceId | null,
  */
 created_at: Timestamp, 
 /**
- * The answer; absent while nobody has answered.
+ * The answer; absent while it is open.
  */
 answer: Answered | null, 
 /**

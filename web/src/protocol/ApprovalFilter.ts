@@ -15,6 +15,6 @@ project?: ProjectId,
  */
 task?: TaskId, 
 /**
- * Whether those that were answered are listed, too; the newest 500.
+ * Include answered requests; the newest 500.
  */
 answered?: boolean, };

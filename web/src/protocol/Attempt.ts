@@ -19,7 +19,7 @@ number: number,
  */
 fence: number, 
 /**
- * Who.
+ * The worker.
  */
 worker: WorkerId, 
 /**
@@ -55,7 +55,7 @@ ended_at: Timestamp | null,
  */
 outcome: AttemptOutcome, 
 /**
- * Why.
+ * The reason.
  */
 reason: string | null, 
 /**

@@ -13,7 +13,7 @@ export type AuditEntry = {
  */
 number: number, 
 /**
- * When.
+ * The time.
  */
 at: Timestamp, 
 /**

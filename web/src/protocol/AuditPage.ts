@@ -10,10 +10,10 @@ export type AuditPage = {
  */
 project?: ProjectId, 
 /**
- * Only entries with a lower number; the newest when absent.
+ * Only entries with a lower number; default: the newest.
  */
 before?: number, 
 /**
- * How many at most, up to 500; 100 when absent.
+ * Maximum number, at most 500; default: 100.
  */
 limit?: number, };

@@ -2,7 +2,7 @@
 import type { FileFormat } from "./FileFormat";
 
 /**
- * What a report must meet before it is accepted.
+ * An acceptance criterion.
  */
 export type Criterion = { "kind": "file_exists", 
 /**
@@ -22,15 +22,15 @@ regex?: string,
  */
 not_regex?: string, 
 /**
- * How many words it has at least.
+ * Minimum number of words.
  */
 min_words?: number, 
 /**
- * A JSON Schema that its JSON meets.
+ * A JSON Schema that it must satisfy.
  */
 json_schema?: unknown, 
 /**
- * The format that it is whole and correct in.
+ * The format in which it must be valid.
  */
 parses?: FileFormat, } | { "kind": "command", 
 /**
@@ -38,11 +38,11 @@ parses?: FileFormat, } | { "kind": "command",
  */
 argv: Array<string>, 
 /**
- * Its exit code; 0 when absent.
+ * Its exit code; default: 0.
  */
 exit_code?: number, 
 /**
- * How long it may take; 300 when absent.
+ * How long it may take; default: 300.
  */
 timeout_seconds?: number, } | { "kind": "only_touches", 
 /**

@@ -5,10 +5,10 @@
  */
 export type DiffRange = { 
 /**
- * The older version; the one before `to` when absent, and 0 is the empty text.
+ * The older version; default: the one before `to`, and 0 is the empty text.
  */
 from?: number, 
 /**
- * The newer version; the current one when absent.
+ * The newer version; default: the current one.
  */
 to?: number, };

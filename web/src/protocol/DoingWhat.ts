@@ -10,11 +10,11 @@ export type DoingWhat = {
  */
 who: string, 
 /**
- * What.
+ * The content.
  */
 what: string, 
 /**
- * The files that they mean to change.
+ * The files that they change.
  */
 files: Array<string>, 
 /**

@@ -12,7 +12,7 @@ import type { UserRef } from "./UserRef";
 import type { WorkerId } from "./WorkerId";
 
 /**
- * A request for a person, with the context to decide.
+ * A question to a person, with the context to decide.
  */
 export type Escalation = { 
 /**
@@ -64,7 +64,7 @@ created_at: Timestamp,
  */
 answered_by: UserRef | null, 
 /**
- * When.
+ * The time.
  */
 answered_at: Timestamp | null, 
 /**

@@ -40,6 +40,6 @@ places: Array<string>,
  */
 runner: RunnerId | null, 
 /**
- * Who had the task, first to last; the newest 20. Not in changes: `escalation.show` and `escalation.list` say it.
+ * The attempts, first to last; the newest 20. Only in `escalation.show` and `escalation.list`.
  */
 attempts: Array<AttemptLine>, };

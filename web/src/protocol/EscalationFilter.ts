@@ -10,6 +10,6 @@ export type EscalationFilter = {
  */
 project?: ProjectId, 
 /**
- * Those that were answered, too.
+ * Include those that were answered.
  */
 answered?: boolean, };

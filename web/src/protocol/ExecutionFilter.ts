@@ -15,6 +15,6 @@ project?: ProjectId,
  */
 activity?: ActivityId, 
 /**
- * Those that are over, too.
+ * Include those that have finished.
  */
 ended?: boolean, };

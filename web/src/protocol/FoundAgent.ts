@@ -2,19 +2,19 @@
 import type { AgentMode } from "./AgentMode";
 
 /**
- * A coding agent as a runner found it, or did not.
+ * A coding agent on a runner, installed or not.
  */
 export type FoundAgent = { 
 /**
- * What it is called when a session is spawned.
+ * Its name in `session.spawn`.
  */
 name: string, 
 /**
- * What people call it.
+ * Its label for people.
  */
 label: string, 
 /**
- * Its version; absent when it is not installed there.
+ * Its version; absent if it is not installed.
  */
 version: string | null, 
 /**
@@ -22,10 +22,10 @@ version: string | null,
  */
 install: string | null, 
 /**
- * Whether one prompt can be worked off without a person.
+ * Whether it can run one prompt without interaction.
  */
 headless: boolean, 
 /**
- * How it can be started; absent when the runner does not say.
+ * How it can be started; absent if unknown.
  */
 modes?: Array<AgentMode>, };

@@ -6,6 +6,6 @@ import type { ProjectId } from "./ProjectId";
  */
 export type Freeze = { 
 /**
- * Only in this project; everything of the caller's when absent.
+ * Only in this project; default: everything of the caller's.
  */
 project?: ProjectId, };

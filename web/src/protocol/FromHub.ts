@@ -26,11 +26,11 @@ hub: HubId,
  */
 me: Me, 
 /**
- * True: deltas since the client's `since` follow. False: a full `sync` follows.
+ * True: the changes since the client's `since` follow. False: a full `sync` follows.
  */
 resumed: boolean, } | { "type": "sync", 
 /**
- * The state is as of this change; valid once the last part has come.
+ * The state is as of this change; valid once the last part has arrived.
  */
 seq: Seq, 
 /**
@@ -54,7 +54,7 @@ seq: Seq, } | { "type": "answer",
  */
 id: number, 
 /**
- * What was asked for.
+ * The answer.
  */
 answer: Answer, } | { "type": "error", 
 /**
@@ -62,7 +62,7 @@ answer: Answer, } | { "type": "error",
  */
 id?: number, 
 /**
- * Why.
+ * The reason.
  */
 problem: Problem, } | { "type": "presence", 
 /**
@@ -82,11 +82,11 @@ channel: number,
  */
 session: SessionId, 
 /**
- * Whether what the client types reaches the terminal.
+ * Whether the client's input reaches the terminal.
  */
 may_type: boolean, 
 /**
- * Whether the runner is there; when it comes back, the channel goes on.
+ * Whether the runner is connected; the channel continues when it returns.
  */
 reachable: boolean, } | { "type": "unwatched", 
 /**
@@ -94,6 +94,6 @@ reachable: boolean, } | { "type": "unwatched",
  */
 channel: number, 
 /**
- * Why: not found, forbidden, or too many channels.
+ * The reason: not found, forbidden, or too many channels.
  */
 problem: Problem, };

@@ -8,7 +8,7 @@ import type { Timestamp } from "./Timestamp";
 import type { UserRef } from "./UserRef";
 
 /**
- * A standing permission: what a runner's owner allowed for good.
+ * A lasting approval.
  */
 export type Grant = { 
 /**
@@ -32,19 +32,19 @@ kind: ApprovalKind | null,
  */
 text: string | null, 
 /**
- * Names that text.
+ * A hash of that text.
  */
 sha256: string | null, 
 /**
- * The author whose texts are all allowed; otherwise who wrote the one text.
+ * The author whose texts are all allowed, or of the one text.
  */
 author: UserRef, 
 /**
- * Whether the author's agents are meant, not the person.
+ * Whether it covers the author's agents, not the person.
  */
 agents: boolean, 
 /**
- * The sandbox in which it is allowed, or a tighter one; absent when it is allowed without one, too.
+ * The sandbox in which it is allowed, or a tighter one; absent if it is also allowed without one.
  */
 reach?: Sandbox, 
 /**

@@ -5,11 +5,11 @@ import type { SessionId } from "./SessionId";
 import type { WorkspaceId } from "./WorkspaceId";
 
 /**
- * What an earlier worker left behind.
+ * An earlier worker's hand-over.
  */
 export type Handover = { 
 /**
- * Who had the task before.
+ * The earlier worker.
  */
 worker_name: string, 
 /**
@@ -17,7 +17,7 @@ worker_name: string,
  */
 outcome: AttemptOutcome, 
 /**
- * Why.
+ * The reason.
  */
 reason: string | null, 
 /**

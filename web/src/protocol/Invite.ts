@@ -12,7 +12,7 @@ export type Invite = {
  */
 id: InviteId, 
 /**
- * What its maker calls it.
+ * Its name.
  */
 name: string, 
 /**
@@ -20,11 +20,11 @@ name: string,
  */
 created_by: UserRef, 
 /**
- * When it was made.
+ * When it was created.
  */
 created_at: Timestamp, 
 /**
- * When it stops working.
+ * When it expires.
  */
 expires_at: Timestamp, 
 /**

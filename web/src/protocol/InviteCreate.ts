@@ -2,14 +2,14 @@
 import type { Timestamp } from "./Timestamp";
 
 /**
- * An invitation to be made.
+ * A new invitation.
  */
 export type InviteCreate = { 
 /**
- * Whom it is for.
+ * The recipient's name.
  */
 name: string, 
 /**
- * When it stops working; in 7 days when absent.
+ * When it expires; default: in 7 days.
  */
 expires_at?: Timestamp, };

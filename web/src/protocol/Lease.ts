@@ -11,7 +11,7 @@ export type Lease = {
  */
 worker: WorkerId, 
 /**
- * Higher with every hold; whoever writes under it must name it.
+ * Higher with every hold; every write under it names it.
  */
 fence: number, 
 /**

@@ -5,7 +5,7 @@
  */
 export type LogPage = { 
 /**
- * Only the last lines, up to 10,000; 1,000 when absent.
+ * Only the last lines, up to 10,000; default: 1,000.
  */
 lines?: number, 
 /**

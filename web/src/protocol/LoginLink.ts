@@ -10,6 +10,6 @@ export type LoginLink = {
  */
 link: string, 
 /**
- * When it stops working.
+ * When it expires.
  */
 expires_at: Timestamp, };

@@ -13,6 +13,6 @@ at_ms: number,
  */
 kind: string, 
 /**
- * In words.
+ * The text.
  */
 text: string, };

@@ -32,7 +32,7 @@ author: UserRef,
  */
 author_kind: AuthorKind, 
 /**
- * The session whose agent wrote it, for those who may look into it.
+ * The session whose agent wrote it, for people who may see it.
  */
 author_session?: SessionId, 
 /**

@@ -5,10 +5,10 @@
  */
 export type MessagePage = { 
 /**
- * Only messages with a lower number; the newest when absent.
+ * Only messages with a lower number; default: the newest.
  */
 before?: number, 
 /**
- * How many at most, up to 200; 50 when absent.
+ * Maximum number, at most 200; default: 50.
  */
 limit?: number, };

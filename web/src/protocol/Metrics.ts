@@ -7,7 +7,7 @@ import type { Usage } from "./Usage";
 import type { WorkerMetrics } from "./WorkerMetrics";
 
 /**
- * How the work in a project goes.
+ * A project's metrics.
  */
 export type Metrics = { 
 /**
@@ -15,19 +15,19 @@ export type Metrics = {
  */
 project: ProjectId, 
 /**
- * How many tasks are at each status.
+ * How many tasks have each status.
  */
 counts: Array<TaskCount>, 
 /**
- * Times that a person was asked.
+ * Escalations.
  */
 interventions: number, 
 /**
- * The same for each task that is over, in hundredths; 0 as long as none is.
+ * The same per task finished, in hundredths; 0 as long as none is.
  */
 interventions_per_task: number, 
 /**
- * Tasks that are over since: done, failed or cancelled.
+ * Tasks finished in that time: done, failed or cancelled.
  */
 over: number, 
 /**
@@ -39,11 +39,11 @@ context_scores: Array<number>,
  */
 context_score: number | null, 
 /**
- * How much faster it goes than with one worker, in hundredths: time in work that was not in vain by time with any work.
+ * The speed-up, in hundredths: successful worker time divided by wall time with any worker active.
  */
 speed_up: number | null, 
 /**
- * How many workers worked at once on average, in hundredths: time in work by all the time that is measured.
+ * How many workers worked at once on average, in hundredths: total worker time divided by the measured time.
  */
 busy: number, 
 /**
@@ -55,12 +55,11 @@ peak: number,
  */
 detection_ms: number | null, 
 /**
- * How soon it was noticed that workers had vanished, from their last sign of life; `null`: none had.
+ * Detection time of lost workers, from their last heartbeat; `null`: there were none.
  */
 vanished: Noticed | null, 
 /**
- * How soon it was noticed that sessions had failed, from when they ended by their runners' clocks; `null`: none
- * had.
+ * Detection time of failed sessions, from their end by their runners' clocks; `null`: there were none.
  */
 failures: Noticed | null, 
 /**

@@ -3,7 +3,7 @@ import type { Noticed } from "./Noticed";
 import type { Timestamp } from "./Timestamp";
 
 /**
- * What happened in a stretch of time.
+ * What happened in a period.
  */
 export type MetricsPoint = { 
 /**
@@ -19,16 +19,16 @@ done: number,
  */
 failed: number, 
 /**
- * Tasks that are over since: done, failed or cancelled.
+ * Tasks finished in that time: done, failed or cancelled.
  */
 over: number, 
 /**
- * Times that a person was asked.
+ * Escalations.
  */
 interventions: number, 
 /**
- * Times that a person was asked since the first stretch, for each task that is over since then, in hundredths;
- * `null`: no task is over yet.
+ * Escalations since the first period, per task finished since then, in hundredths;
+ * `null`: no task is finished yet.
  */
 interventions_per_task: number | null, 
 /**
@@ -40,7 +40,7 @@ context_scores: Array<number>,
  */
 context_score: number | null, 
 /**
- * How much faster it went than with one worker, in hundredths; `null`: nobody worked.
+ * The speed-up, in hundredths; `null`: no worker was active.
  */
 speed_up: number | null, 
 /**
@@ -52,11 +52,11 @@ busy: number,
  */
 peak: number, 
 /**
- * How soon it was noticed that workers had vanished; `null`: none had.
+ * Detection time of lost workers; `null`: there were none.
  */
 vanished: Noticed | null, 
 /**
- * How soon it was noticed that sessions had failed; `null`: none had.
+ * Detection time of failed sessions; `null`: there were none.
  */
 failures: Noticed | null, 
 /**

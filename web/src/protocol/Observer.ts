@@ -13,7 +13,7 @@ export type Observer = {
  */
 id: ObserverId, 
 /**
- * What its maker calls it.
+ * Its name.
  */
 name: string, 
 /**
@@ -25,10 +25,10 @@ project: ProjectId,
  */
 created_by: UserRef, 
 /**
- * When it was made.
+ * When it was created.
  */
 created_at: Timestamp, 
 /**
- * When it stops working.
+ * When it expires.
  */
 expires_at: Timestamp | null, };

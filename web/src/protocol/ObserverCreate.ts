@@ -2,14 +2,14 @@
 import type { Timestamp } from "./Timestamp";
 
 /**
- * An observer link to be made.
+ * A new observer link.
  */
 export type ObserverCreate = { 
 /**
- * Whom it is for.
+ * The recipient's name.
  */
 name: string, 
 /**
- * When it stops working; never when absent.
+ * When it expires; default: never.
  */
 expires_at?: Timestamp, };

@@ -11,7 +11,7 @@ export type Problem = {
  */
 kind: ProblemKind, 
 /**
- * The HTTP status that says the same.
+ * The corresponding HTTP status.
  */
 status: number, 
 /**

@@ -6,7 +6,7 @@ import type { UserRef } from "./UserRef";
 import type { Visibility } from "./Visibility";
 
 /**
- * What people align on.
+ * Shared goals and constraints.
  */
 export type Project = { 
 /**
@@ -26,7 +26,7 @@ owner: UserRef,
  */
 visibility: Visibility, 
 /**
- * Whether others may look into its sessions, terminals and recordings.
+ * Whether others may see its sessions, terminals and recordings.
  */
 share_execution: boolean, 
 /**
@@ -34,11 +34,11 @@ share_execution: boolean,
  */
 archive_recordings: boolean, 
 /**
- * Recordings expire after this many days; never when absent.
+ * Recordings expire after this many days; default: never.
  */
 retention_days: number | null, 
 /**
- * Whether work that others ask for runs in a sandbox.
+ * Whether work that other people request runs in a sandbox.
  */
 sandbox_others: boolean, 
 /**

@@ -3,7 +3,7 @@ import type { Repository } from "./Repository";
 import type { Visibility } from "./Visibility";
 
 /**
- * A project to be created; its creator owns it.
+ * A new project; its creator owns it.
  */
 export type ProjectCreate = { 
 /**
@@ -11,23 +11,23 @@ export type ProjectCreate = {
  */
 content: string, 
 /**
- * What others may do in it; `private` when absent.
+ * What others may do in it; default: `private`.
  */
 visibility?: Visibility, 
 /**
- * Whether others may look into its sessions; no when absent.
+ * Whether others may see its sessions, terminals and recordings; default: no.
  */
 share_execution?: boolean, 
 /**
- * Whether the hub keeps recordings; no when absent.
+ * Whether the hub keeps recordings; default: no.
  */
 archive_recordings?: boolean, 
 /**
- * Recordings expire after this many days; never when absent.
+ * Recordings expire after this many days; default: never.
  */
 retention_days?: number, 
 /**
- * Whether work that others ask for runs in a sandbox; no when absent.
+ * Whether work that other people request runs in a sandbox; default: no.
  */
 sandbox_others?: boolean, 
 /**

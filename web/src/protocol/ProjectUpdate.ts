@@ -3,7 +3,7 @@ import type { Repository } from "./Repository";
 import type { Visibility } from "./Visibility";
 
 /**
- * Changes to a project; what is absent stays.
+ * Changes to a project; absent fields stay unchanged.
  */
 export type ProjectUpdate = { 
 /**
@@ -19,7 +19,7 @@ expected_version?: number,
  */
 visibility?: Visibility, 
 /**
- * Whether others may look into its sessions. Only the owner changes this.
+ * Whether others may see its sessions, terminals and recordings. Only the owner changes this.
  */
 share_execution?: boolean, 
 /**
@@ -31,7 +31,7 @@ archive_recordings?: boolean,
  */
 retention_days?: number | null, 
 /**
- * Whether work that others ask for runs in a sandbox. Only the owner changes this.
+ * Whether work that other people request runs in a sandbox. Only the owner changes this.
  */
 sandbox_others?: boolean, 
 /**

@@ -17,6 +17,6 @@ disk_bytes: number,
  */
 duration_ms: number, 
 /**
- * Whether it is never thrown away.
+ * Whether it is never deleted.
  */
 keep: boolean, };

@@ -2,11 +2,11 @@
 import type { RecordedEvent } from "./RecordedEvent";
 
 /**
- * A stretch of a recording.
+ * A part of a recording.
  */
 export type RecordingPart = { 
 /**
- * The terminal's state at the start of the stretch, as bytes for a fresh terminal, in base64.
+ * The terminal's state at the start of the part, as bytes for an empty terminal, in base64.
  */
 screen: string, 
 /**
@@ -18,7 +18,7 @@ cols: number,
  */
 rows: number, 
 /**
- * When the stretch starts, from the start of the recording.
+ * When the part starts, from the start of the recording.
  */
 from_ms: number, 
 /**
@@ -26,6 +26,6 @@ from_ms: number,
  */
 events: Array<RecordedEvent>, 
 /**
- * Where the next stretch starts; absent at the end.
+ * Where the next part starts; absent at the end.
  */
 next_ms: number | null, };

@@ -9,7 +9,7 @@ import type { Usage } from "./Usage";
 import type { WorkerId } from "./WorkerId";
 
 /**
- * What a worker hands back.
+ * A report.
  */
 export type Report = { 
 /**
@@ -25,7 +25,7 @@ task: TaskId,
  */
 attempt: number, 
 /**
- * Who.
+ * The worker.
  */
 worker: WorkerId, 
 /**
@@ -57,10 +57,10 @@ collected: boolean,
  */
 verdict: ReportVerdict, 
 /**
- * How each criterion was met.
+ * The result of each criterion.
  */
 results: Array<CriterionResult>, 
 /**
- * Why it was refused, in words for its worker.
+ * Why it was refused, for its worker.
  */
 reason: string | null, };

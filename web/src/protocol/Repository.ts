@@ -10,22 +10,22 @@ export type Repository = {
  */
 location: string, 
 /**
- * The branch that work starts from; the repository's own default when absent.
+ * The branch that work starts from; default: the repository's own default.
  */
 base_branch: string | null, 
 /**
- * The shell line that makes a fresh workspace ready.
+ * The shell command that prepares a new workspace.
  */
 setup?: string, 
 /**
- * The shell line that runs before a workspace is deleted.
+ * The shell command that runs before a workspace is deleted.
  */
 teardown?: string, 
 /**
- * Ignored files that are copied into a fresh workspace, as patterns such as `.env`.
+ * Ignored files that are copied into a new workspace, as patterns such as `.env`.
  */
 copy?: Array<string>, 
 /**
- * Ports that its workspaces share out among themselves.
+ * Ports to divide among its workspaces.
  */
 ports?: PortRange, };

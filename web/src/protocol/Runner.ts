@@ -26,7 +26,7 @@ owner: UserRef,
  */
 connected: boolean, 
 /**
- * When it was last heard from.
+ * When it last sent something.
  */
 last_seen_at: Timestamp | null, 
 /**
@@ -34,18 +34,18 @@ last_seen_at: Timestamp | null,
  */
 created_at: Timestamp, 
 /**
- * What it said about itself; absent before its first connection.
+ * Its report about itself; absent before its first connection.
  */
 about: RunnerAbout | null, 
 /**
- * What it runs of other people's text without asking its owner.
+ * Its policy: what it runs of other people's text without asking its owner.
  */
 policy: RunnerPolicy, 
 /**
- * Whether work that others ask for runs in a sandbox.
+ * Whether work that other people request runs in a sandbox.
  */
 sandbox_others: boolean, 
 /**
- * Why it cannot record what happens, as a full disk; absent when all is well.
+ * Why it cannot record facts, such as a full disk; absent if it can.
  */
 trouble?: string | null, };

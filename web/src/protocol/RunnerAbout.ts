@@ -2,7 +2,7 @@
 import type { FoundAgent } from "./FoundAgent";
 
 /**
- * What a runner says about itself when it connects.
+ * A runner's report about itself.
  */
 export type RunnerAbout = { 
 /**
@@ -14,7 +14,7 @@ machine: string,
  */
 version: string, 
 /**
- * What its owner calls it by, for choosing.
+ * Labels for choosing it.
  */
 labels: Array<string>, 
 /**
@@ -22,6 +22,6 @@ labels: Array<string>,
  */
 capacity: number, 
 /**
- * The agents that it knows, installed or not.
+ * Its agents, installed or not.
  */
 agents: Array<FoundAgent>, };

@@ -2,14 +2,14 @@
 import type { RunnerPolicy } from "./RunnerPolicy";
 
 /**
- * Changes to one of the caller's runners; what is absent stays.
+ * Changes to one of the caller's runners; absent fields stay unchanged.
  */
 export type RunnerUpdate = { 
 /**
- * What it runs of other people's text without asking.
+ * Its policy: what it runs of other people's text without asking.
  */
 policy?: RunnerPolicy, 
 /**
- * Whether work that others ask for runs in a sandbox.
+ * Whether work that other people request runs in a sandbox.
  */
 sandbox_others?: boolean, };

@@ -11,7 +11,7 @@ export type Save = {
  */
 id: string, 
 /**
- * When.
+ * The time.
  */
 at: Timestamp, 
 /**

@@ -27,7 +27,7 @@ id: SessionId,
  */
 project: ProjectId, 
 /**
- * The line of work that it is for.
+ * Its activity.
  */
 activity: ActivityId, 
 /**
@@ -63,7 +63,7 @@ model: string | null,
  */
 title: string, 
 /**
- * What it is at.
+ * Its status.
  */
 state: SessionState, 
 /**
@@ -87,7 +87,7 @@ usage: Usage,
  */
 resumable: boolean, 
 /**
- * The session whose conversation it goes on with.
+ * The session whose conversation it continues.
  */
 resumes: SessionId | null, 
 /**

@@ -7,11 +7,11 @@ import type { SessionMode } from "./SessionMode";
 import type { WorkspaceId } from "./WorkspaceId";
 
 /**
- * A session to be spawned.
+ * A new session.
  */
 export type SessionSpawn = { 
 /**
- * The line of work that it is for; absent: one is made in `project`.
+ * Its activity; default: a new one in `project`.
  */
 activity?: ActivityId, 
 /**
@@ -23,15 +23,15 @@ project?: ProjectId,
  */
 agent: string, 
 /**
- * What the agent is to do.
+ * The prompt.
  */
 prompt?: string, 
 /**
- * Whether a person talks to it; `interactive` when absent.
+ * Whether a person talks to it; default: `interactive`.
  */
 mode?: SessionMode, 
 /**
- * The model; the agent's own choice when absent.
+ * The model; default: the agent's own choice.
  */
 model?: string, 
 /**
@@ -39,7 +39,7 @@ model?: string,
  */
 argv?: Array<string>, 
 /**
- * Which runner; the least loaded fitting one of the caller's when absent. Another person's, where they work on
+ * The runner; default: the least loaded fitting one of the caller's. Another person's, where they work on
  * the same activity: their policy decides, or they are asked.
  */
 runner?: RunnerId, 
@@ -48,19 +48,19 @@ runner?: RunnerId,
  */
 labels?: Array<string>, 
 /**
- * A workspace of the same activity to work in; a fresh one when absent.
+ * A workspace of the same activity to work in; default: a new one.
  */
 workspace?: WorkspaceId, 
 /**
- * The location of the project's repository to work on; its first when absent.
+ * The location of the project's repository to work on; default: its first.
  */
 repository?: string, 
 /**
- * The branch to start from; the repository's base branch when absent.
+ * The branch to start from; default: the repository's base branch.
  */
 base?: string, 
 /**
- * The name of the fresh workspace's own branch; made from the activity's name when absent.
+ * The name of the new workspace's own branch; default: made from the activity's name.
  */
 branch?: string, 
 /**
@@ -68,14 +68,14 @@ branch?: string,
  */
 sandbox?: Sandbox, 
 /**
- * Whether what the owner types is recorded; no when absent.
+ * Whether the owner's input is recorded; default: no.
  */
 record_input?: boolean, 
 /**
- * The width of the terminal; 120 when absent.
+ * The width of the terminal; default: 120.
  */
 cols?: number, 
 /**
- * The height of the terminal; 32 when absent.
+ * The height of the terminal; default: 32.
  */
 rows?: number, };

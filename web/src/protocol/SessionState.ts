@@ -7,7 +7,7 @@ import type { Timestamp } from "./Timestamp";
  */
 export type SessionState = { 
 /**
- * What it is at.
+ * Its status.
  */
 status: SessionStatus, 
 /**

@@ -10,7 +10,7 @@ export type SessionWorker = {
  */
 id: WorkerId, 
 /**
- * What it is called.
+ * Its name.
  */
 name: string, 
 /**

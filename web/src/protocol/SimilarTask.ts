@@ -2,7 +2,7 @@
 import type { TaskId } from "./TaskId";
 
 /**
- * An open task that says nearly the same as a new one.
+ * An open task that is similar to a new one.
  */
 export type SimilarTask = { 
 /**

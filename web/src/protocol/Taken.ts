@@ -2,11 +2,11 @@
 import type { TakenTask } from "./TakenTask";
 
 /**
- * What came of asking for a task.
+ * The result of taking a task.
  */
 export type Taken = { 
 /**
- * The task, if there was one.
+ * The task, if one was ready.
  */
 taken: TakenTask | null, 
 /**

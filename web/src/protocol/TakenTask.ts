@@ -4,7 +4,7 @@ import type { Lease } from "./Lease";
 import type { Task } from "./Task";
 
 /**
- * A task in a worker's hands.
+ * A taken task.
  */
 export type TakenTask = { 
 /**
@@ -20,7 +20,7 @@ lease: Lease,
  */
 heartbeat_seconds: number, 
 /**
- * What an earlier worker left behind.
+ * An earlier worker's hand-over.
  */
 handover: Handover | null, 
 /**
@@ -28,6 +28,6 @@ handover: Handover | null,
  */
 refused: string | null, 
 /**
- * Everything that an agent needs to know, as text.
+ * The brief for the agent.
  */
 brief: string, };

@@ -24,11 +24,11 @@ id: TaskId,
  */
 project: ProjectId, 
 /**
- * The line of work that it belongs to, once there is one.
+ * Its activity, once it has one.
  */
 activity: ActivityId | null, 
 /**
- * What is to be done; the first line is its title.
+ * What to do; the first line is its title.
  */
 description: string, 
 /**
@@ -36,15 +36,15 @@ description: string,
  */
 context: string, 
 /**
- * What its report must meet.
+ * The acceptance criteria.
  */
 acceptance: Array<Criterion>, 
 /**
- * The files that it means to change.
+ * The files that it changes.
  */
 files: Array<string>, 
 /**
- * What must be done before.
+ * Tasks that must be done first.
  */
 deps: Array<TaskId>, 
 /**
@@ -56,11 +56,11 @@ priority: number,
  */
 needs: Array<string>, 
 /**
- * What it is at.
+ * Its status.
  */
 status: TaskStatus, 
 /**
- * Why: which dependency blocks it, why nobody takes it, what failed.
+ * The reason: which dependency blocks it, why it has no worker, what failed.
  */
 reason: string | null, 
 /**
@@ -72,7 +72,7 @@ attempt: number,
  */
 lease: Lease | null, 
 /**
- * Who has it now.
+ * Its current worker.
  */
 assigned_to: WorkerId | null, 
 /**
@@ -80,7 +80,7 @@ assigned_to: WorkerId | null,
  */
 session: SessionId | null, 
 /**
- * What its worker last said about how far it is.
+ * Its worker's last reported progress.
  */
 progress: string | null, 
 /**

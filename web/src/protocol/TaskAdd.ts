@@ -3,7 +3,7 @@ import type { ActivityId } from "./ActivityId";
 import type { Criterion } from "./Criterion";
 
 /**
- * A task to be added.
+ * A new task.
  */
 export type TaskAdd = { 
 /**
@@ -11,7 +11,7 @@ export type TaskAdd = {
  */
 id?: string, 
 /**
- * What is to be done; the first line is its title.
+ * What to do; the first line is its title.
  */
 description: string, 
 /**
@@ -19,19 +19,19 @@ description: string,
  */
 context?: string, 
 /**
- * What its report must meet.
+ * The acceptance criteria.
  */
 acceptance?: Array<Criterion>, 
 /**
- * The files that it means to change: paths or patterns.
+ * The files that it changes: paths or patterns.
  */
 files?: Array<string>, 
 /**
- * What must be done before: names of tasks that are added with it, or ids.
+ * Tasks that must be done first: names of tasks that are added with it, or ids.
  */
 deps?: Array<string>, 
 /**
- * From 0 to 9, higher goes first; 5 when absent.
+ * From 0 to 9, higher goes first; default: 5.
  */
 priority?: number, 
 /**
@@ -39,6 +39,6 @@ priority?: number,
  */
 needs?: Array<string>, 
 /**
- * The line of work that it belongs to; one is started with the work when absent.
+ * Its activity; default: a new one, when the work starts.
  */
 activity?: ActivityId, };

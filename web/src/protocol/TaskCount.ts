@@ -2,7 +2,7 @@
 import type { TaskStatus } from "./TaskStatus";
 
 /**
- * How many tasks of a project are at each status.
+ * How many tasks of a project have each status.
  */
 export type TaskCount = { 
 /**

@@ -22,14 +22,14 @@ deps: Array<TaskLine>,
  */
 dependants: Array<TaskLine>, 
 /**
- * Who had it, first to last.
+ * Its attempts, first to last.
  */
 attempts: Array<Attempt>, 
 /**
- * What was handed back, first to last.
+ * Its reports, first to last.
  */
 reports: Array<Report>, 
 /**
- * When people were asked, first to last.
+ * Its escalations, first to last.
  */
 escalations: Array<Escalation>, };

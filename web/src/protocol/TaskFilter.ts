@@ -14,7 +14,7 @@ export type TaskFilter = {
  */
 project?: ProjectId, 
 /**
- * Only those that are at this.
+ * Only with this status.
  */
 status?: TaskStatus, 
 /**
@@ -30,6 +30,6 @@ worker?: WorkerId,
  */
 after?: TaskId, 
 /**
- * How many at most, up to 1,000; 200 when absent.
+ * Maximum number, at most 1,000; default: 200.
  */
 limit?: number, };

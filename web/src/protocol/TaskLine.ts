@@ -20,7 +20,7 @@ id: TaskId,
  */
 project: ProjectId, 
 /**
- * The line of work that it belongs to, once there is one.
+ * Its activity, once it has one.
  */
 activity: ActivityId | null, 
 /**
@@ -28,11 +28,11 @@ activity: ActivityId | null,
  */
 title: string, 
 /**
- * What it is at.
+ * Its status.
  */
 status: TaskStatus, 
 /**
- * Why: which dependency blocks it, why nobody takes it, what failed.
+ * The reason: which dependency blocks it, why it has no worker, what failed.
  */
 reason: string | null, 
 /**
@@ -44,7 +44,7 @@ priority: number,
  */
 attempt: number, 
 /**
- * Who has it now.
+ * Its current worker.
  */
 assigned_to: WorkerId | null, 
 /**
@@ -52,7 +52,7 @@ assigned_to: WorkerId | null,
  */
 session: SessionId | null, 
 /**
- * What its worker last said about how far it is.
+ * Its worker's last reported progress.
  */
 progress: string | null, 
 /**

@@ -5,6 +5,6 @@
  */
 export type TaskReason = { 
 /**
- * In words.
+ * The text.
  */
 reason?: string, };

@@ -3,7 +3,7 @@ import type { Deliverables } from "./Deliverables";
 import type { Usage } from "./Usage";
 
 /**
- * What a worker hands back.
+ * A report.
  */
 export type TaskReport = { 
 /**

@@ -6,11 +6,11 @@ import type { TaskId } from "./TaskId";
  */
 export type TaskTake = { 
 /**
- * Only this task; the next one in the queue when absent.
+ * Only this task; default: the next one in the queue.
  */
 task?: TaskId, 
 /**
- * What the worker is called; the same name in the same project is the same worker.
+ * The worker's name; the same name in the same project is the same worker.
  */
 worker?: string, 
 /**
@@ -18,6 +18,6 @@ worker?: string,
  */
 abilities?: Array<string>, 
 /**
- * How long to wait for a task, up to 60 seconds; not at all when absent.
+ * How long to wait for a task, up to 60 seconds; default: not at all.
  */
 wait_seconds?: number, };

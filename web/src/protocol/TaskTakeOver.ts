@@ -7,11 +7,11 @@ import type { Sandbox } from "./Sandbox";
  */
 export type TaskTakeOver = { 
 /**
- * The runner that goes on with it; one of the caller's when absent.
+ * The runner that continues it; default: one of the caller's.
  */
 runner?: RunnerId, 
 /**
- * The agent; the same as before when absent.
+ * The agent; default: the same as before.
  */
 agent?: string, 
 /**
@@ -19,6 +19,6 @@ agent?: string,
  */
 argv?: Array<string>, 
 /**
- * Keeps its sessions from writing outside their workspaces; the sandbox of the worker before when absent.
+ * Keeps its sessions from writing outside their workspaces; default: the sandbox of the worker before.
  */
 sandbox?: Sandbox, };

@@ -7,7 +7,7 @@ import type { TurnedIn } from "./TurnedIn";
  */
 export type TaskTurn = { 
 /**
- * What is handed back, each taken or refused by itself; at most 512.
+ * What is handed in, each taken or refused by itself; at most 512.
  */
 reports?: Array<TurnedIn>, 
 /**

@@ -34,7 +34,7 @@ id: number,
  */
 key?: string, 
 /**
- * What is asked.
+ * The verb.
  */
 call: Call, } | { "type": "look", 
 /**
@@ -46,15 +46,15 @@ at?: Place, } | { "type": "watch",
  */
 channel: number, 
 /**
- * Which session.
+ * The session.
  */
 session: SessionId, 
 /**
- * Everything before this offset is on the screen already; absent: send the screen.
+ * Everything before this offset is already on the screen; absent: send the screen.
  */
 from?: number, } | { "type": "unwatch", 
 /**
- * Which.
+ * The channel.
  */
 channel: number, } | { "type": "resize", 
 /**

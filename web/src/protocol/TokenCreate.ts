@@ -2,14 +2,14 @@
 import type { Timestamp } from "./Timestamp";
 
 /**
- * A token to be made.
+ * A new token.
  */
 export type TokenCreate = { 
 /**
- * What its owner calls it.
+ * Its name.
  */
 name: string, 
 /**
- * When it stops working; never when absent.
+ * When it expires; default: never.
  */
 expires_at?: Timestamp, };

@@ -10,6 +10,6 @@ export type TurnReport = {
  */
 report: Report | null, 
 /**
- * Why it was not taken, in words for its worker, which must stop.
+ * Why it was not taken, for its worker, which must stop.
  */
 refused: string | null, };

@@ -11,6 +11,6 @@ export type TurnedIn = {
  */
 task: TaskId, 
 /**
- * What is handed back.
+ * What is handed in.
  */
 report: TaskReport, };

@@ -19,7 +19,7 @@ name: string,
  */
 hub_owner: boolean, 
 /**
- * A disabled person cannot come in.
+ * A disabled person cannot log in.
  */
 disabled: boolean, 
 /**

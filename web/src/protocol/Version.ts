@@ -17,7 +17,7 @@ version: number,
  */
 author: UserRef, 
 /**
- * When.
+ * The time.
  */
 at: Timestamp, 
 /**
@@ -29,6 +29,6 @@ content: string,
  */
 author_kind: AuthorKind, 
 /**
- * The session whose agent wrote it, for those who may look into it.
+ * The session whose agent wrote it, for people who may see it.
  */
 author_session?: SessionId, };

@@ -5,11 +5,11 @@
  */
 export type VersionPage = { 
 /**
- * Only versions with a lower number; the newest when absent.
+ * Only versions with a lower number; default: the newest.
  */
 before?: number, 
 /**
- * How many at most, up to 100; 100 when absent. Fewer come when their texts are long: the first version is number 1,
+ * Maximum number, at most 100; default: 100. Fewer if their texts are long: the first version is number 1,
  * so that a page that ends above it has a next one.
  */
 limit?: number, };

@@ -6,7 +6,7 @@ import type { WorkDecision } from "./WorkDecision";
 import type { WorkerId } from "./WorkerId";
 
 /**
- * Something that was decided about tasks or workers, and why.
+ * A decision about tasks or workers, with its reason.
  */
 export type WorkEntry = { 
 /**
@@ -14,7 +14,7 @@ export type WorkEntry = {
  */
 number: number, 
 /**
- * When.
+ * The time.
  */
 at: Timestamp, 
 /**

@@ -15,10 +15,10 @@ worker?: WorkerId,
  */
 task?: TaskId, 
 /**
- * Only those with a lower number; the newest when absent.
+ * Only those with a lower number; default: the newest.
  */
 before?: number, 
 /**
- * How many at most, up to 500; 100 when absent.
+ * Maximum number, at most 500; default: 100.
  */
 limit?: number, };

@@ -7,15 +7,15 @@ import type { UserRef } from "./UserRef";
  */
 export type WorkSettings = { 
 /**
- * Who takes which task.
+ * Which worker gets which task.
  */
 strategy: AssignStrategy, 
 /**
- * How long a lease holds without a sign of life.
+ * How long a lease lasts without a heartbeat.
  */
 lease_seconds: number, 
 /**
- * How often a worker gives a sign of life.
+ * How often a worker sends a heartbeat.
  */
 heartbeat_seconds: number, 
 /**
@@ -23,11 +23,11 @@ heartbeat_seconds: number,
  */
 missed: number, 
 /**
- * How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+ * How long a worker may have one task, including retries; 0: no limit while it sends heartbeats.
  */
 task_minutes: number, 
 /**
- * How often refused work goes back to the same worker.
+ * How often refused work returns to the same worker.
  */
 tries_per_worker: number, 
 /**
@@ -35,31 +35,31 @@ tries_per_worker: number,
  */
 workers_per_task: number, 
 /**
- * How many failures in a row take a worker offline.
+ * How many consecutive failures take a worker offline.
  */
 breaker_failures: number, 
 /**
- * For how long.
+ * How long it stays offline.
  */
 breaker_seconds: number, 
 /**
- * Never fewer managed workers, while it scales by itself.
+ * Minimum number of managed workers with auto-scaling.
  */
 scale_least: number, 
 /**
- * Never more; 0: it does not scale by itself.
+ * Maximum number of workers; 0: no auto-scaling.
  */
 scale_most: number, 
 /**
- * More workers when so many ready tasks wait for each.
+ * Auto-scaling starts workers above this many ready tasks per worker.
  */
 scale_tasks_per_worker: number, 
 /**
- * Fewer when one had nothing to do for so long.
+ * Auto-scaling stops a worker after this idle time.
  */
 scale_idle_seconds: number, 
 /**
- * What all its work may cost, in millionths of a dollar.
+ * Budget of all its work, in millionths of a dollar.
  */
 budget_micros: number | null, 
 /**

@@ -59,11 +59,11 @@ abilities: Array<string>,
  */
 colour: number, 
 /**
- * What it is at.
+ * Its status.
  */
 status: WorkerStatus, 
 /**
- * Why.
+ * The reason.
  */
 reason: string | null, 
 /**

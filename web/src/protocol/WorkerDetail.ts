@@ -16,6 +16,6 @@ worker: Worker,
  */
 attempts: Array<WorkerAttempt>, 
 /**
- * What was decided about it, newest first.
+ * Decisions about it, newest first.
  */
 log: Array<WorkEntry>, };

@@ -11,7 +11,7 @@ export type WorkerStart = {
  */
 agent: string, 
 /**
- * How many; 1 when absent.
+ * How many; default: 1.
  */
 count?: number, 
 /**
@@ -31,7 +31,7 @@ budget_micros?: number,
  */
 abilities?: Array<string>, 
 /**
- * The runner; one of the caller's that has the agent when absent.
+ * The runner; default: one of the caller's that has the agent.
  */
 runner?: RunnerId, 
 /**

@@ -22,7 +22,7 @@ id: WorkspaceId,
  */
 project: ProjectId, 
 /**
- * The line of work that it is for.
+ * Its activity.
  */
 activity: ActivityId, 
 /**
@@ -50,7 +50,7 @@ base: string | null,
  */
 path: string | null, 
 /**
- * What it is at.
+ * Its status.
  */
 status: WorkspaceStatus, 
 /**

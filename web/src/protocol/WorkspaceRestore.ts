@@ -5,6 +5,6 @@
  */
 export type WorkspaceRestore = { 
 /**
- * The save's id; the newest when absent.
+ * The save's id; default: the newest.
  */
 save?: string, };

@@ -3,7 +3,7 @@ import type { SessionId } from "./SessionId";
 import type { UserRef } from "./UserRef";
 
 /**
- * Who wrote something, and with whose hand.
+ * The author of something: a person or their agent.
  */
 export type WrittenBy = { 
 /**
@@ -11,7 +11,7 @@ export type WrittenBy = {
  */
 user: UserRef, 
 /**
- * The session whose agent wrote it on their behalf; absent when it was no session's agent.
+ * The session whose agent wrote it; absent if it was not a session's agent.
  */
 agent: SessionId | null, 
 /**

@@ -23,9 +23,9 @@ const MERGES: &str = r#"[{"kind":"no_conflict_with_base"}]"#;
 
 const BAD: &[Case] = &[
     // Missing.
-    case("nothing was done", "true", REPORT, "is not there"),
-    case("a name in another case", "echo hi > Report.md", REPORT, "is not there"),
-    case("in another folder", "mkdir out; echo hi > out/report.md", REPORT, "is not there"),
+    case("nothing was done", "true", REPORT, "does not exist"),
+    case("a name in another case", "echo hi > Report.md", REPORT, "does not exist"),
+    case("in another folder", "mkdir out; echo hi > out/report.md", REPORT, "does not exist"),
     case("a folder instead", "mkdir report.md; echo hi > report.md/x", REPORT, "is a folder"),
     case(
         "a file where a folder should be",
@@ -35,44 +35,44 @@ const BAD: &[Case] = &[
     ),
     // Empty.
     case("empty", ": > report.md", REPORT, "is empty"),
-    case("nothing but blanks", r"printf ' \n\n\t\n' > report.md", REPORT, "blanks"),
+    case("nothing but blanks", r"printf ' \n\n\t\n' > report.md", REPORT, "white space"),
     // Links and what is no file.
-    case("a link out of the tree", "ln -s /etc/passwd report.md", REPORT, "out of the workspace"),
-    case("a relative link out", "ln -s ../../../../../../../../etc/passwd report.md", REPORT, "out of the workspace"),
-    case("two links out", "ln -s inner report.md; ln -s /etc/passwd inner", REPORT, "out of the workspace"),
+    case("a link out of the tree", "ln -s /etc/passwd report.md", REPORT, "outside the workspace"),
+    case("a relative link out", "ln -s ../../../../../../../../etc/passwd report.md", REPORT, "outside the workspace"),
+    case("two links out", "ln -s inner report.md; ln -s /etc/passwd inner", REPORT, "outside the workspace"),
     case(
         "a folder that is a link out",
         "echo hi > \"$OUT/report.md\"; ln -s \"$OUT\" out",
         r#"[{"kind":"file_exists","path":"out/report.md"}]"#,
-        "out of the workspace",
+        "outside the workspace",
     ),
-    case("a device by a link", "ln -s /dev/zero report.md", REPORT, "out of the workspace"),
+    case("a device by a link", "ln -s /dev/zero report.md", REPORT, "outside the workspace"),
     case("a loop of links", "ln -s b report.md; ln -s report.md b", REPORT, "loop"),
-    case("a link to nothing", "ln -s nowhere report.md", REPORT, "is not there"),
+    case("a link to nothing", "ln -s nowhere report.md", REPORT, "does not exist"),
     case("a link into .git", "ln -s .git/HEAD report.md", REPORT, ".git"),
     case("a pipe", "mkfifo report.md", REPORT, "pipe"),
     case("a pipe to be read", "mkfifo out.txt", TEXT, "pipe"),
     case("far too large", "truncate -s 3G out.txt", TEXT, "bytes"),
     // Wrong or broken formats.
-    case("JSON cut off", r#"printf '{"a": [1, 2' > out.json"#, JSON, "not JSON"),
-    case("JSON with a comma too many", r#"printf '{"a": 1,}' > out.json"#, JSON, "not JSON"),
-    case("JSON in a fence", r#"printf '```json\n{"a": 1}\n```\n' > out.json"#, JSON, "not JSON"),
+    case("JSON cut off", r#"printf '{"a": [1, 2' > out.json"#, JSON, "invalid JSON"),
+    case("JSON with a comma too many", r#"printf '{"a": 1,}' > out.json"#, JSON, "invalid JSON"),
+    case("JSON in a fence", r#"printf '```json\n{"a": 1}\n```\n' > out.json"#, JSON, "invalid JSON"),
     case("JSON in UTF-16", r#"printf '\377\376{\000}\000' > out.json"#, JSON, "not UTF-8"),
-    case("two JSON values", r#"printf '{}\n{}' > out.json"#, JSON, "not JSON"),
+    case("two JSON values", r#"printf '{}\n{}' > out.json"#, JSON, "invalid JSON"),
     case("JSON lines with a broken one", r#"printf '{"a":1}\n{"a":\n{"a":3}\n' > out.jsonl"#, JSONL, "line 2"),
     case("JSON lines that are one pretty list", r#"printf '[\n  1,\n  2\n]\n' > out.jsonl"#, JSONL, "line 1"),
     case("JSON lines with a gap", r#"printf '{"a":1}\n\n{"a":3}\n' > out.jsonl"#, JSONL, "line 2"),
-    case("TOML that is INI", r#"printf '[a]\nb = plain words\n' > out.toml"#, TOML, "not TOML"),
-    case("TOML with a key twice", r#"printf 'a = 1\na = 2\n' > out.toml"#, TOML, "not TOML"),
-    case("YAML cut off", r#"printf 'a:\n  b: [1, 2\n' > out.yaml"#, YAML, "not YAML"),
-    case("YAML with tabs", r#"printf 'a:\n\tb: 1\n' > out.yaml"#, YAML, "not YAML"),
-    case("YAML that is prose", "echo 'I have written the file as you asked.' > out.yaml", YAML, "plain value"),
-    case("CSV with a row too short", r#"printf 'a,b,c\n1,2,3\n4,5\n' > out.csv"#, CSV, "not CSV"),
+    case("TOML that is INI", r#"printf '[a]\nb = plain words\n' > out.toml"#, TOML, "invalid TOML"),
+    case("TOML with a key twice", r#"printf 'a = 1\na = 2\n' > out.toml"#, TOML, "invalid TOML"),
+    case("YAML cut off", r#"printf 'a:\n  b: [1, 2\n' > out.yaml"#, YAML, "invalid YAML"),
+    case("YAML with tabs", r#"printf 'a:\n\tb: 1\n' > out.yaml"#, YAML, "invalid YAML"),
+    case("YAML that is prose", "echo 'I have written the file as you asked.' > out.yaml", YAML, "a single value"),
+    case("CSV with a row too short", r#"printf 'a,b,c\n1,2,3\n4,5\n' > out.csv"#, CSV, "invalid CSV"),
     case("CSV cut off in quotes", r#"printf 'a,b\n1,"tw' > out.csv"#, CSV, "quote"),
     case("CSV with semicolons", r#"printf 'a;b\n1;2\n' > out.csv"#, CSV, "no comma"),
-    case("XML cut off", "printf '<a><b>x</b>' > out.xml", XML, "not XML"),
-    case("XML with two roots", "printf '<a/><b/>' > out.xml", XML, "not XML"),
-    case("XML that is HTML", "printf '<p>one<br>two</p>' > out.xml", XML, "not XML"),
+    case("XML cut off", "printf '<a><b>x</b>' > out.xml", XML, "invalid XML"),
+    case("XML with two roots", "printf '<a/><b/>' > out.xml", XML, "invalid XML"),
+    case("XML that is HTML", "printf '<p>one<br>two</p>' > out.xml", XML, "invalid XML"),
     case("text that is binary", r"printf 'abc\000def' > out.txt", TEXT, "control character"),
     case("text cut off in a letter", r"printf 'gr\303' > out.txt", TEXT, "not UTF-8"),
     // Contents.
@@ -80,7 +80,7 @@ const BAD: &[Case] = &[
         "a section is missing",
         "echo '# Title' > report.md",
         r#"[{"kind":"file_matches","path":"report.md","regex":"^## Result"}]"#,
-        "not found",
+        "does not match",
     ),
     case(
         "something is left to do",
@@ -101,17 +101,17 @@ const BAD: &[Case] = &[
         "one of two parts fails",
         r#"printf 'hello' > out.json"#,
         r#"[{"kind":"file_matches","path":"out.json","regex":"hello","parses":"json"}]"#,
-        "not JSON",
+        "invalid JSON",
     ),
     // Commands.
-    case("a failing test", r"printf '#!/bin/sh\necho $(($1 - $2))\n' > src/add.sh", TESTS, "ended with 1"),
+    case("a failing test", r"printf '#!/bin/sh\necho $(($1 - $2))\n' > src/add.sh", TESTS, "exited with 1"),
     case(
         "a test that never ends",
         "echo 'sleep 600' > tests/run.sh",
         r#"[{"kind":"command","argv":["sh","tests/run.sh"],"timeout_seconds":1}]"#,
         "longer than 1 s",
     ),
-    case("no such program", "true", r#"[{"kind":"command","argv":["./build.sh"]}]"#, "could not be run"),
+    case("no such program", "true", r#"[{"kind":"command","argv":["./build.sh"]}]"#, "could not be started"),
     case("a test that crashes", "echo 'kill -9 $$' > tests/run.sh", TESTS, "signal 9"),
     case(
         "success where failure was wanted",
@@ -119,7 +119,7 @@ const BAD: &[Case] = &[
         r#"[{"kind":"command","argv":["true"],"exit_code":3}]"#,
         "instead of 3",
     ),
-    case("a word for a shell", "true", r#"[{"kind":"command","argv":["true; true"]}]"#, "could not be run"),
+    case("a word for a shell", "true", r#"[{"kind":"command","argv":["true; true"]}]"#, "could not be started"),
     // Files that were not to be touched.
     case("another file changed", "echo x >> docs/guide.md; echo x >> README.md", DOCS, "README.md"),
     case("another file committed", "echo x >> README.md; git commit -qam x", DOCS, "README.md"),
@@ -146,8 +146,8 @@ const BAD: &[Case] = &[
         DOCS,
         "target/x",
     ),
-    case("a link out in an allowed folder", "ln -s /etc docs/etc", DOCS, "out of the workspace"),
-    case("a link out whose name is not text", r#"ln -s /etc "$(printf 'docs/\377')""#, DOCS, "out of the workspace"),
+    case("a link out in an allowed folder", "ln -s /etc docs/etc", DOCS, "outside the workspace"),
+    case("a link out whose name is not text", r#"ln -s /etc "$(printf 'docs/\377')""#, DOCS, "outside the workspace"),
     case("a file replaced by a link", "rm README.md; ln -s docs/guide.md README.md", DOCS, "README.md"),
     case("a name that only begins alike", "mkdir docs2; echo x > docs2/x", DOCS, "docs2/x"),
     // Claimed, but not committed.
@@ -158,7 +158,7 @@ const BAD: &[Case] = &[
     case("no commit at all", "true", COMMITTED, "nothing was committed"),
     case("put away", "echo x >> README.md; git stash -q", COMMITTED, "nothing was committed"),
     case("on no branch", "git checkout -q --detach; echo x >> README.md; git commit -qam x", COMMITTED, "no branch"),
-    case("history thrown away", "rm -rf .git; echo x >> README.md", COMMITTED, "cannot be looked at"),
+    case("history thrown away", "rm -rf .git; echo x >> README.md", COMMITTED, "could not read the commits"),
     case(
         "hidden from git",
         "echo x >> README.md; git commit -qam x; git update-index --assume-unchanged docs/guide.md; echo y >> docs/guide.md",
@@ -169,25 +169,25 @@ const BAD: &[Case] = &[
         "ignored by a new rule instead of committed",
         "echo x > report.md; echo /report.md >> .gitignore; git add -A; git commit -qm x",
         REPORTED,
-        "`report.md` is there, but not in the commit",
+        "not in the commit: `report.md`",
     ),
     case(
         "in a folder that was ignored before",
         "mkdir target; echo '{}' > target/out.json; echo x >> README.md; git commit -qam x",
         r#"[{"kind":"committed"},{"kind":"file_matches","path":"./target//out.json","parses":"json"}]"#,
-        "`target/out.json` is there, but not in the commit",
+        "not in the commit: `target/out.json`",
     ),
     case(
         "a committed link to an ignored file",
         "mkdir target; echo x > target/x; ln -s target/x report.md; git add -A; git commit -qm x",
         REPORTED,
-        "`target/x` is there, but not in the commit",
+        "not in the commit: `target/x`",
     ),
     case(
         "an ignored link to a committed file",
         "ln -s README.md a.log; echo x >> README.md; git commit -qam x",
         r#"[{"kind":"file_exists","path":"a.log"},{"kind":"committed"}]"#,
-        "`a.log` is there, but not in the commit",
+        "not in the commit: `a.log`",
     ),
     case(
         "committed in a repository of its own",
@@ -250,7 +250,11 @@ async fn a_file_that_a_report_names_must_be_committed_where_work_must_be() {
     let committed = criteria(COMMITTED);
     let named = ["README.md", "build.log"].map(str::to_owned);
     let caught = check(&committed, &named, &site).await.remove(0);
-    assert!(caught.passed == Some(false) && caught.reason.starts_with("`build.log` is there"), "{}", caught.reason);
+    assert!(
+        caught.passed == Some(false) && caught.reason.starts_with("not in the commit: `build.log`"),
+        "{}",
+        caught.reason
+    );
     let named = ["README.md", "docs/guide.md", "docs", "/etc/passwd", "../elsewhere"].map(str::to_owned);
     let passed = check(&committed, &named, &site).await.remove(0);
     assert_eq!(passed.passed, Some(true), "{}", passed.reason);

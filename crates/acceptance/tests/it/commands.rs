@@ -74,7 +74,7 @@ async fn a_command_knows_only_what_it_is_given_and_reads_nothing() {
     let bench = Bench::new().await;
     let results = bench.check(&command("env; cat; pwd; exit 9", 60)).await;
     let reason = &results[0].reason;
-    assert!(reason.contains("PATH=") && reason.contains("ended with 9"), "{reason}");
+    assert!(reason.contains("PATH=") && reason.contains("exited with 9"), "{reason}");
     assert!(!reason.contains("CARGO") && !reason.contains("USER="), "{reason}");
     assert!(reason.contains(bench.made.path.to_str().unwrap()), "{reason}");
 }

@@ -4,7 +4,7 @@
 //! - Everything is mounted read-only first, then hidden, then opened again where it must be.
 //! - A read-only mount stops no socket: `/run`, `/tmp` and the runner's own folders are hidden, so that neither a
 //!   container engine nor another session's terminal can be reached through one.
-//! - A home that is only shown read-only is still a home with our own data in it: what is hidden is hidden after that.
+//! - A readable home still contains our own data: the hidden paths are mounted after it.
 //! - Root without capabilities still owns the files of `/proc`: `/proc/sys` is mounted read-only, because what is written
 //!   into `core_pattern` runs outside.
 //! - The agent's own state is a private folder: what it writes into its settings would be run outside, later. The
@@ -30,10 +30,10 @@ use mounts::Mounts;
 pub(crate) use mounts::private;
 pub use probe::{Reach, Tries, sandbox_reach};
 
-/// What of the person's home an agent in a sandbox sees.
+/// What an agent in a sandbox sees of the person's home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
-    /// All of it, and can write nothing there.
+    /// All of it, read-only.
     ReadOnly,
     /// Nothing but its own program and settings.
     Hidden,
@@ -42,7 +42,7 @@ pub enum Home {
 /// How a session is isolated.
 #[derive(Debug, Clone)]
 pub struct SandboxSpec {
-    /// The place that the agent may change.
+    /// The writable folder.
     pub workspace: PathBuf,
     /// Where its own state is kept instead of the person's home; sessions that share it can resume each other's
     /// conversations.
@@ -51,38 +51,36 @@ pub struct SandboxSpec {
     pub exe: PathBuf,
     /// What it sees of the home.
     pub home: Home,
-    /// Whether it reaches the network; a coding agent without it reaches no model.
+    /// Whether it has network access; a coding agent without it cannot reach its model.
     pub network: bool,
     /// Files of the session that it reads, such as those of [`crate::Launch::files`].
     pub files: Vec<PathBuf>,
-    /// More that it may read, even where it would be hidden: a shared object store, our own program.
+    /// Further readable paths, even if they would be hidden: a shared object store, our own program.
     pub readable: Vec<PathBuf>,
-    /// More that it may change, such as build caches.
+    /// Further writable paths, such as build caches.
     pub writable: Vec<PathBuf>,
-    /// What it must not see in any setting: folders and files, such as our own data directories.
+    /// Paths that are hidden in any case, such as our own data directories.
     pub hidden: Vec<PathBuf>,
 }
 
 /// Why a session cannot be isolated.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// There is no `bwrap`.
+    /// `bwrap` is not installed.
     #[error(
         "a sandbox needs bubblewrap, which is not installed: \
          `sudo apt install bubblewrap` (Debian, Ubuntu), `sudo dnf install bubblewrap` (Fedora), `sudo pacman -S bubblewrap` (Arch)"
     )]
     Missing,
-    /// It is there, and the system does not let it work.
+    /// It is installed, but the system does not let it work.
     #[error(
-        "bubblewrap cannot make a sandbox here: {0}; unprivileged user namespaces may be switched off (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+        "bubblewrap cannot create a sandbox here: {0}; unprivileged user namespaces may be turned off (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
     )]
     Forbidden(String),
     /// The home is the whole file system.
-    #[error(
-        "the home folder is `/`, and that cannot be hidden: set HOME to a folder, or let the home be read (--home)"
-    )]
+    #[error("the home folder is `/`, which cannot be hidden: set HOME to a folder, or make it readable (--home)")]
     Home,
-    /// A folder of ours could not be made.
+    /// A folder of ours could not be created.
     #[error("cannot prepare {}: {source}", path.display())]
     Prepare {
         /// The folder or file.
@@ -94,8 +92,8 @@ pub enum SandboxError {
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The arguments that run `argv` isolated. Makes the private folders that this needs; `person` is the environment that
-/// says where the home, the agent's state and `bwrap` are.
+/// The arguments that run `argv` isolated. Creates the private folders that this needs; `person` is the environment
+/// with the home, the agent's state and `bwrap`.
 pub fn sandbox(
     adapter: &Adapter,
     argv: &[String],
@@ -134,7 +132,7 @@ pub fn sandbox(
     Ok(all)
 }
 
-/// Whether a sandbox can be made on this machine.
+/// Whether this machine can create a sandbox.
 pub async fn sandbox_works(person: &BTreeMap<String, String>) -> Result<(), SandboxError> {
     let mut command = tokio::process::Command::new(find(person)?);
     command.args([
@@ -161,7 +159,7 @@ fn find(person: &BTreeMap<String, String>) -> Result<PathBuf, SandboxError> {
     person.get("PATH").and_then(|path| look_up("bwrap", path)).ok_or(SandboxError::Missing)
 }
 
-/// The homes of the person: the one in the environment, and the account's own, which may be another one.
+/// The person's homes: the one in the environment, and the account's own, which may differ.
 pub fn homes(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let named = person.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let account = account_home().filter(|home| named.is_none() || home != Path::new("/"));
@@ -171,7 +169,7 @@ pub fn homes(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     homes
 }
 
-/// The home that the system's list of users names for the account of this process.
+/// The account's home, by the system's list of users.
 pub fn account_home() -> Option<PathBuf> {
     let uid = rustix::process::getuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -180,7 +178,7 @@ pub fn account_home() -> Option<PathBuf> {
     home.is_absolute().then_some(home)
 }
 
-/// How many of the arguments are our own wrapper's.
+/// How many of the arguments belong to our own wrapper.
 fn wrapper_ends(argv: &[String]) -> usize {
     let wrapped = argv.get(1).is_some_and(|word| word == COMMAND) && argv.get(2).is_none_or(|word| word != PROBE);
     let end = argv.iter().position(|word| word == "--").filter(|_| wrapped);

@@ -1,4 +1,4 @@
-//! What is where inside a sandbox, in the order in which bubblewrap mounts it.
+//! The mounts of a sandbox, in bubblewrap's order.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -9,19 +9,19 @@ use crate::adapter::Adapter;
 use crate::find::look_up;
 use crate::log::expand;
 
-/// Where sockets of others are; what must be seen of it all the same: names of hosts, and programs on some systems.
+/// Folders with other people's sockets, and what must be visible in them: host names, and programs on some systems.
 const SOCKETS: &[&str] = &["/tmp", "/var/tmp", "/run"];
 const IN_RUN: &[&str] =
     &["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
 
-/// Kernel settings that root may write without any capability. bubblewrap covers some of them, and only where the folder
-/// itself can be written.
+/// Kernel settings that root may write without any capability. bubblewrap covers some of them, and only if the folder
+/// itself is writable.
 const KERNEL: &[&str] = &["sys", "sysrq-trigger", "mtrr", "acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
 
 /// Passwords, which root reads without any capability.
 const PASSWORDS: &[&str] = &["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"];
 
-/// Folders of a home with sockets in them that a read-only mount does not stop: container engines and keys.
+/// Folders of a home with sockets that a read-only mount does not block: container engines and keys.
 const DOORS: &[&str] = &[".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".ssh/agent"];
 
 pub(super) struct Mounts(Vec<String>);
@@ -45,17 +45,17 @@ impl Mounts {
         PASSWORDS.iter().for_each(|path| self.hide(Path::new(path)));
     }
 
-    /// Puts nothing in the place of a folder or a file.
+    /// Hides a folder or a file.
     pub(super) fn hide(&mut self, path: &Path) {
         match path.canonicalize() {
             Ok(folder) if folder.is_dir() => self.add(&["--tmpfs", &text(&folder)]),
             Ok(file) => self.add(&["--ro-bind", "/dev/null", &text(&file)]),
-            // Nothing is there, or nobody who is like us gets there.
+            // Nothing is there, or we have no access to it.
             Err(_) => {}
         }
     }
 
-    /// Hides the sockets of a home that can be read.
+    /// Hides the sockets of a readable home.
     pub(super) fn doors(&mut self, homes: &[PathBuf], keys: Option<&String>) {
         for home in homes {
             DOORS.iter().for_each(|folder| self.hide(&home.join(folder)));
@@ -71,7 +71,7 @@ impl Mounts {
         self.bind("--bind", path, path);
     }
 
-    /// The parts of a hidden home that the program itself is in.
+    /// The parts of a hidden home that contain the program itself.
     pub(super) fn programs(&mut self, home: &Path, program: Option<&String>, path: Option<&String>) {
         let Some(path) = path else { return };
         let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
@@ -82,7 +82,7 @@ impl Mounts {
         folders.chain(own).for_each(|folder| self.read(&folder));
     }
 
-    /// A private folder in the place of each of the agent's own, with the person's settings and login in it.
+    /// A private folder in place of each of the agent's own, with the person's settings and login.
     pub(super) fn state(
         &mut self,
         adapter: &Adapter,
@@ -91,7 +91,7 @@ impl Mounts {
         hidden_home: bool,
     ) -> Result<(), SandboxError> {
         for (index, folder) in adapter.state_folders(person).into_iter().enumerate() {
-            // Nothing can be mounted where nothing is, unless the folder around it is ours.
+            // Only an existing path can be a mount point, unless its folder is ours.
             if !folder.is_dir() && !hidden_home {
                 continue;
             }
@@ -117,7 +117,7 @@ impl Mounts {
     }
 }
 
-/// Where the private folder in the place of the `index`th of the agent's own is.
+/// The private folder in place of the `index`th of the agent's own.
 pub(crate) fn private(state_dir: &Path, index: usize) -> PathBuf {
     state_dir.join(index.to_string())
 }
@@ -127,7 +127,7 @@ fn make(folder: &Path) -> Result<(), SandboxError> {
     made.map_err(|source| SandboxError::Prepare { path: folder.to_owned(), source })
 }
 
-/// The folder that a program needs: its package, if it is in one, or the one it is in; never the whole home.
+/// The folder that a program needs: its package, or its own folder; never the whole home.
 fn package(home: &Path, program: &Path) -> PathBuf {
     let modules = program.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
     let folder = modules.or(program.parent()).filter(|folder| !home.starts_with(folder));

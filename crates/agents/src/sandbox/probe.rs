@@ -1,4 +1,4 @@
-//! Looks from inside a sandbox at what it should keep away: whether it isolates is tried, not believed.
+//! Probes a sandbox from inside: isolation is tested, not assumed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,24 +15,24 @@ use super::{PATIENCE, SandboxError, SandboxSpec, sandbox};
 use crate::adapters::Adapters;
 use crate::lines::{COMMAND, PROBE};
 
-/// How long a connection may take: it stays on this machine.
+/// Time limit of a connection on this machine.
 const DIAL: Duration = Duration::from_secs(3);
 
-/// What is tried from inside.
+/// What to try from inside.
 #[derive(Debug, Clone, Default)]
 pub struct Tries {
-    /// Folders in which a file is made.
+    /// Folders to create a file in.
     pub write: Vec<PathBuf>,
-    /// Folders and files that are looked at.
+    /// Folders and files to read.
     pub look: Vec<PathBuf>,
 }
 
-/// What something in a sandbox can do outside.
+/// What a process in a sandbox reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// The folders in which the file was found afterwards; it is deleted again.
+    /// The folders in which it created the file; it is deleted again.
     pub wrote: Vec<PathBuf>,
-    /// Those that are the same inside as outside.
+    /// Those that look the same inside and outside.
     pub saw: Vec<PathBuf>,
     /// Whether it reached a port of this machine.
     pub network: bool,
@@ -40,7 +40,7 @@ pub struct Reach {
     pub workspace: bool,
 }
 
-/// What the probe inside is told.
+/// The probe's input.
 #[derive(Debug, Serialize, Deserialize)]
 struct Questions {
     workspace: PathBuf,
@@ -50,7 +50,7 @@ struct Questions {
     dial: SocketAddr,
 }
 
-/// What it answers, in one line.
+/// Its answer, in one line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Answers {
     saw: Vec<PathBuf>,
@@ -58,7 +58,7 @@ struct Answers {
     workspace: bool,
 }
 
-/// Runs a probe in a sandbox and tells how far it reached.
+/// Runs a probe in a sandbox and returns what it reached.
 pub async fn sandbox_reach(
     person: &BTreeMap<String, String>,
     spec: &SandboxSpec,
@@ -93,12 +93,12 @@ pub async fn sandbox_reach(
     Ok(Reach { wrote, saw: answers.saw, network: answers.network, workspace })
 }
 
-/// Whether the probe's file is outside, too; it is deleted.
+/// Whether the probe's file exists outside, too; deletes it.
 fn left(folder: &Path, mark: &str) -> bool {
     std::fs::remove_file(folder.join(mark)).is_ok()
 }
 
-/// The probe itself, inside: answers what it is asked, and returns an exit code.
+/// The probe itself, inside; returns an exit code.
 pub(crate) fn main(asked: Option<String>) -> i32 {
     let Some(questions) = asked.and_then(|asked| serde_json::from_str::<Questions>(&asked).ok()) else { return 64 };
     let mark = |folder: &Path| File::create_new(folder.join(&questions.mark)).is_ok();

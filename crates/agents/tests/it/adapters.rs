@@ -1,4 +1,4 @@
-//! Adapters as files: ours are without fault, and a fault in a person's own is told with its place.
+//! Adapters as files: the built-in ones are valid, and an error in a person's own is reported with its place.
 
 use std::path::Path;
 

@@ -60,7 +60,7 @@ impl Tty {
             if let Some(answer) = ask(&seen) {
                 return answer;
             }
-            assert!(start.elapsed() < PATIENCE, "waited in vain until {reason}; the screen is:\n{}", seen.text);
+            assert!(start.elapsed() < PATIENCE, "timed out waiting until {reason}; the screen is:\n{}", seen.text);
         }
     }
 

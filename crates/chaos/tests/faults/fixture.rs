@@ -22,7 +22,7 @@ use crate::watcher::{self, Seen};
 pub(crate) const RUNNERS: usize = 3;
 const SESSIONS: usize = 12;
 
-/// Writes numbered lines in bursts until it is told to stop; then says how many there were.
+/// Writes numbered lines in bursts until it is stopped; then prints how many there were.
 const WRITER: &str = r#"
 i=0
 while [ ! -e "$1" ]; do

@@ -8,7 +8,7 @@ use testkit::Raw;
 
 use crate::book::Book;
 
-/// A separate pair of eyes.
+/// An independent reader of the database.
 pub(crate) struct Auditor {
     database: String,
     /// Which edit of a thing was found the last time.

@@ -16,7 +16,7 @@ use crate::support::{environment, free_port};
 use crate::{watcher, writer};
 
 const WRITERS: u64 = 8;
-/// Every so many kills the trail's chain of hashes is followed from its beginning.
+/// How often the trail's chain of hashes is verified from its beginning, in kills.
 const THOROUGH: u32 = 10;
 
 /// Kills a hub on `database` as often as the environment says.

@@ -80,7 +80,7 @@ impl Watcher {
         let last = expected.last().map_or(began, |(seq, _)| *seq);
         let caught_up = |known: &Known| known.deltas.last().is_some_and(|delta| delta.seq >= last);
         let waited = tokio::time::timeout(std::time::Duration::from_secs(60), self.known.wait_for(caught_up)).await;
-        assert!(waited.is_ok(), "{} waited in vain for {last}", self.viewer.name);
+        assert!(waited.is_ok(), "{} timed out waiting for {last}", self.viewer.name);
         drop(waited);
         self.task.abort();
         let known = self.known.borrow();
@@ -106,7 +106,7 @@ fn agree(seen: (Seq, &Change), expected: (Seq, &Change)) -> bool {
     }
 }
 
-/// What the viewer is told about an event; access does not change in this lane.
+/// What the viewer receives for an event; access does not change in this lane.
 fn shown<'e>(viewer: &Viewer, event: &'e Event) -> Option<(Seq, &'e Change)> {
     let EventBody::Change { change } = &event.body else { return None };
     let sees = event.project.is_none_or(|project| viewer.sees.contains(&project));

@@ -64,7 +64,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Opens a system with one hub for each database named; its agents take so many seconds, or a random time.
+    /// Opens a system with one hub for each database; its agents take this many seconds, or a random time.
     pub(crate) async fn open(random: &mut StdRng, databases: &[String], workers: usize, pace: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ports: Vec<u16> = databases.iter().map(|_| free_port(random)).collect();
@@ -264,7 +264,7 @@ impl Fixture {
         }
     }
 
-    /// What everything is at, for whoever must find out why.
+    /// The state of everything, for debugging.
     async fn standing(&self) -> String {
         let filter = WorkerFilter { project: Some(self.project) };
         let workers: Vec<Worker> = self.ann.ask(Call::WorkerList { filter }).await.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The person at work: whoever is asked lets it be tried again.
+//! The person at work: answers every question with a retry.
 
 use std::time::Duration;
 

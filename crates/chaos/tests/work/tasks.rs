@@ -18,13 +18,13 @@ git -c user.name=agent -c user.email=agent@example.org commit -q -m "$name" || g
 echo "I made out/$name.txt and committed it."
 "#;
 
-/// So many tasks that do not depend on each other.
+/// This many independent tasks.
 pub(crate) fn independent(random: &mut StdRng, count: usize) -> Vec<TaskAdd> {
     let free = |task: TaskAdd| TaskAdd { deps: Vec::new(), ..task };
     graph(random, count).into_iter().map(free).collect()
 }
 
-/// So many tasks, each depending on a few earlier ones.
+/// This many tasks, each depending on a few earlier ones.
 pub(crate) fn graph(random: &mut StdRng, count: usize) -> Vec<TaskAdd> {
     (0..count).map(|number| task(random, number)).collect()
 }

@@ -1,4 +1,4 @@
-//! Keeps a terminal connected: hello, watch, and what goes both ways.
+//! Keeps a terminal connected.
 
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ pub(super) struct Connection {
     session: SessionId,
     tell: mpsc::Sender<Result<Event, ClientError>>,
     heard: mpsc::UnboundedReceiver<Saying>,
-    /// Counts up, so that frames of an earlier channel are not taken for this one's.
+    /// Increases with each channel, so that frames of an earlier one are ignored.
     channel: u32,
     position: Position,
     size: Option<(u16, u16)>,
-    /// The size that this connection's hub was told, once it knows whose we are.
+    /// The last size sent to this hub, once it knows that we own the session.
     told: Option<Option<(u16, u16)>>,
-    /// With `seen`, spares a full sync when we come back: nobody here reads it.
+    /// With `seen`, avoids a full sync after a reconnect: nobody here reads it.
     hub: Option<HubId>,
     seen: Option<Seq>,
     backoff: Backoff,
@@ -36,9 +36,9 @@ pub(super) struct Connection {
 
 /// How a connection ended.
 enum End {
-    /// For good: the process ended, or nobody listens.
+    /// Final: the process ended, or the receiver is gone.
     Over,
-    /// By a failure.
+    /// A failure.
     Broken(ClientError),
 }
 
@@ -67,7 +67,7 @@ impl Connection {
             match end {
                 End::Over => return,
                 End::Broken(error) if is_final(&error, self.token.as_ref()) => {
-                    // Who does not listen does not miss it.
+                    // The receiver may be gone.
                     let _ = self.tell.send(Err(error)).await;
                     return;
                 }
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// What was typed into nothing is not typed later, when it would mean something else.
+    /// Drops keys typed without a connection: later they would mean something else.
     fn forget_sayings(&mut self) {
         while let Ok(saying) = self.heard.try_recv() {
             if let Saying::Resize(cols, rows) = saying {
@@ -127,7 +127,7 @@ impl Connection {
             Saying::Input(bytes) => socket.send_terminal(&TerminalFrame::Input { channel, bytes }).await,
             Saying::Resize(cols, rows) => {
                 self.size = Some((cols, rows));
-                // Before that, a size would be passed over.
+                // Before that, the hub would ignore a size.
                 if self.told.is_some() { self.tell_size(socket).await } else { Ok(()) }
             }
             Saying::Refresh => self.begin_anew(socket).await,
@@ -203,9 +203,9 @@ impl Connection {
         }
     }
 
-    /// Asks for the whole screen: what is missing is never passed over.
+    /// Requests the whole screen: a gap is never skipped.
     async fn begin_anew(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
-        tracing::debug!(session = %self.session, "asking for the whole screen");
+        tracing::debug!(session = %self.session, "requesting the whole screen");
         socket.send(&ToHub::Unwatch { channel: self.channel }).await?;
         self.position.forget();
         self.watch(socket).await

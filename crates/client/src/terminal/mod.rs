@@ -1,4 +1,4 @@
-//! A session's terminal that outlives its connections: comes back where it was, without a gap and without a repetition.
+//! A session's terminal that survives reconnects, without gaps or repetitions.
 
 mod connection;
 mod position;
@@ -13,17 +13,17 @@ use tokio::task::JoinHandle;
 use crate::url::HubUrl;
 use crate::{ClientError, Token};
 
-/// What a watcher of a terminal learns, in order.
+/// Events of a terminal, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// What the channel is at; comes first, and whenever it changes.
+    /// The channel's status; comes first, and whenever it changes.
     Watching {
-        /// Whether what is typed reaches the terminal.
+        /// Whether typed keys reach the terminal.
         may_type: bool,
-        /// Whether the session's runner is there.
+        /// Whether the session's runner is connected.
         reachable: bool,
     },
-    /// Begin anew: a terminal of this size, then these bytes.
+    /// Start over: a terminal of this size with this screen.
     Snapshot {
         /// The terminal's width.
         cols: u16,
@@ -31,37 +31,37 @@ pub enum Event {
         rows: u16,
         /// The terminal's title.
         title: String,
-        /// What shows the screen on a fresh terminal.
+        /// Bytes that draw the screen on an empty terminal.
         bytes: Vec<u8>,
-        /// What to say with [`Terminal::took`] once they are shown.
+        /// The position to pass to [`Terminal::took`] once they are shown.
         end: u64,
     },
-    /// Output that follows what came before.
+    /// Output that follows the last event.
     Data {
         /// The output.
         bytes: Vec<u8>,
-        /// What to say with [`Terminal::took`] once they are shown.
+        /// The position to pass to [`Terminal::took`] once they are shown.
         end: u64,
     },
-    /// The process ended; nothing follows.
+    /// The process ended; no further events.
     Exit {
         /// The exit code.
         code: Option<i32>,
         /// The signal that killed it.
         signal: Option<i32>,
     },
-    /// The session is at something else; comes beside the terminal's own order.
+    /// The session changed; not ordered with the terminal's output.
     State(Box<Session>),
-    /// The connection is gone; another is made after a while.
+    /// The connection is lost; it is retried after a while.
     Lost {
-        /// What happened.
+        /// The reason.
         why: String,
         /// How long until the next try.
         retry_in: Duration,
     },
 }
 
-/// What a watcher says.
+/// What a watcher sends.
 #[derive(Debug)]
 enum Saying {
     Took(u64),
@@ -78,7 +78,7 @@ pub struct Terminal {
     task: JoinHandle<()>,
 }
 
-/// The credit bounds the bytes; this bounds what has none.
+/// The credit bounds the bytes; this bounds everything else.
 const WAITING_EVENTS: usize = 256;
 
 impl Terminal {
@@ -89,34 +89,34 @@ impl Terminal {
         Self { events, sayings, task }
     }
 
-    /// What happens next. After an exit or an error nothing does.
+    /// The next event; none follows an exit or an error.
     pub async fn next(&mut self) -> Result<Event, ClientError> {
         let ended = || ClientError::Protocol("the terminal has ended".to_owned());
         self.events.recv().await.unwrap_or_else(|| Err(ended()))
     }
 
-    /// Everything up to `end` is shown: more may come.
+    /// Confirms that everything up to `end` is shown.
     pub fn took(&self, end: u64) {
         self.say(Saying::Took(end));
     }
 
-    /// Types; what is typed while there is no connection is lost.
+    /// Types; keys typed without a connection are lost.
     pub fn input(&self, bytes: impl Into<Vec<u8>>) {
         self.say(Saying::Input(bytes.into()));
     }
 
-    /// The owner's view has this size, also after the next connection.
+    /// Sets the size of the owner's view, also for later connections.
     pub fn resize(&self, cols: u16, rows: u16) {
         self.say(Saying::Resize(cols, rows));
     }
 
-    /// Asks for the whole screen again.
+    /// Requests the whole screen again.
     pub fn refresh(&self) {
         self.say(Saying::Refresh);
     }
 
     fn say(&self, saying: Saying) {
-        // A terminal that has ended does not listen, which its next event says.
+        // An ended terminal has no receiver; its next event says so.
         let _ = self.sayings.send(saying);
     }
 }

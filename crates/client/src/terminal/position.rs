@@ -1,32 +1,32 @@
-//! How far a terminal's stream was passed on: decides what of a frame is new.
+//! How much of a terminal's stream was forwarded: decides which part of a frame is new.
 
-/// The position in a stream of bytes; none before the first screen.
+/// The position in a stream of bytes; `None` before the first screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Position(Option<u64>);
 
-/// What to do with a piece of output.
+/// What to do with output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// Everything from this index on is new.
+    /// Everything from this index is new.
     New(usize),
-    /// All of it was passed on before.
+    /// All of it was forwarded before.
     Old,
-    /// Something between it and what was passed on is missing.
+    /// Output between the position and this piece is missing.
     Gap,
 }
 
 impl Position {
-    /// Where to go on from.
+    /// The position to continue from.
     pub(super) fn resume_from(self) -> Option<u64> {
         self.0
     }
 
-    /// The screen as of `offset` was passed on.
+    /// The screen at `offset` was forwarded.
     pub(super) fn screen(&mut self, offset: u64) {
         self.0 = Some(offset);
     }
 
-    /// Takes output of `length` bytes from `offset` on.
+    /// Accepts output of `length` bytes at `offset`.
     pub(super) fn output(&mut self, offset: u64, length: usize) -> Piece {
         let Some(known) = self.0 else {
             return Piece::Gap;
@@ -39,11 +39,11 @@ impl Position {
             return Piece::Old;
         }
         self.0 = Some(end);
-        // It fits: it is less than the length.
+        // Fits: it is less than the length.
         Piece::New(usize::try_from(known - offset).unwrap_or(length))
     }
 
-    /// Forgets everything: the next thing must be a screen.
+    /// Forgets the position: the next event must be a screen.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }
@@ -55,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn output_is_taken_once_and_in_order() {
+    fn output_is_accepted_once_and_in_order() {
         let mut position = Position::default();
         assert_eq!(position.output(0, 5), Piece::Gap, "there is no screen yet");
         position.screen(10);
@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_taken_is_the_stream(pieces in proptest::collection::vec((0_u64..60, 0_usize..20), 0..40)) {
+        fn accepted_output_is_the_stream(pieces in proptest::collection::vec((0_u64..60, 0_usize..20), 0..40)) {
             let stream: Vec<u8> = (0..80).collect();
             let (mut position, mut taken) = (Position::default(), Vec::<u8>::new());
             position.screen(0);

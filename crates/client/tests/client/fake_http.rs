@@ -1,10 +1,10 @@
-//! A server that answers each connection as scripted, and tells what it was asked.
+//! A server that answers each connection as scripted, and returns the requests.
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What one connection does after it was asked.
+/// A scripted reaction to a request.
 pub(crate) enum Reply {
     /// Hangs up.
     HangUp,
@@ -12,7 +12,7 @@ pub(crate) enum Reply {
     Answer(u16, &'static str, String),
 }
 
-/// What was asked.
+/// A request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) line: String,
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Serves the script, one connection for each reply; returns the address and what will have been asked.
+/// Serves the script, one connection per reply; returns the address and the future requests.
 pub(crate) async fn serve(script: Vec<Reply>) -> (String, JoinHandle<Vec<Asked>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! A hub's socket whose every step the test decides.
+//! A hub's socket that the test controls step by step.
 
 use domain::{HubId, Seq, Timestamp};
 use futures_util::{SinkExt, StreamExt};
@@ -24,7 +24,7 @@ impl FakeHub {
         Self { listener, url, id: HubId::generate() }
     }
 
-    /// Takes the next connection and its `hello`.
+    /// Accepts the next connection and its `hello`.
     pub(crate) async fn accept(&self) -> Connection {
         let (stream, _) = self.listener.accept().await.unwrap();
         let mut token = None;
@@ -62,7 +62,7 @@ pub(crate) struct Connection {
     pub(crate) token: Option<String>,
 }
 
-/// What a client sent.
+/// A client's frame.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     Hub(Box<ToHub>),
@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Sends a text as it is, for what only a newer hub says.
+    /// Sends a text as it is, for frames of a newer hub.
     pub(crate) async fn send_text(&mut self, text: &str) {
         self.socket.send(Message::text(text.to_owned())).await.unwrap();
     }

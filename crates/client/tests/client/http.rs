@@ -1,4 +1,4 @@
-//! Asking, and asking again.
+//! Requests and retries.
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ fn create() -> Call {
 }
 
 #[tokio::test]
-async fn a_change_is_asked_again_with_the_same_key() {
+async fn a_change_is_retried_with_the_same_key() {
     let project = project();
     let script = vec![
         Reply::HangUp,
@@ -61,7 +61,7 @@ async fn a_change_is_asked_again_with_the_same_key() {
 }
 
 #[tokio::test]
-async fn two_changes_have_two_keys_and_a_question_has_none() {
+async fn each_change_has_its_own_key_and_a_query_has_none() {
     let body = json(&project());
     let answers = || Reply::Answer(201, "", body.clone());
     let (url, served) = serve(vec![answers(), answers(), Reply::Answer(200, "", "[]".into())]).await;
@@ -75,7 +75,7 @@ async fn two_changes_have_two_keys_and_a_question_has_none() {
 }
 
 #[tokio::test]
-async fn a_busy_hub_is_asked_again_when_it_said() {
+async fn a_busy_hub_is_retried_at_the_time_it_named() {
     let script = vec![problem(ProblemKind::RateLimited, "retry-after: 1\r\n"), Reply::Answer(200, "", "[]".into())];
     let (url, _served) = serve(script).await;
     let started = Instant::now();
@@ -92,7 +92,7 @@ async fn a_wait_that_is_too_long_is_left_to_the_caller() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_asked_again() {
+async fn a_refusal_is_not_retried() {
     for kind in [ProblemKind::Conflict, ProblemKind::NotFound, ProblemKind::Invalid, ProblemKind::Internal] {
         let (url, served) = serve(vec![problem(kind, "")]).await;
         let error = Client::new(&url, "t").unwrap().call(create()).await.unwrap_err();
@@ -102,7 +102,7 @@ async fn a_refusal_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn something_that_is_not_a_hub_is_said_to_be_none() {
+async fn an_answer_that_is_not_from_a_hub_is_reported() {
     let (url, _served) = serve(vec![Reply::Answer(404, "", "<html>".into())]).await;
     let error = Client::new(&url, "t").unwrap().call(Call::Me {}).await.unwrap_err();
     assert!(matches!(&error, ClientError::Protocol(detail) if detail.contains("Shopfloor hub")), "{error:?}");
@@ -112,7 +112,7 @@ async fn something_that_is_not_a_hub_is_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn a_token_is_not_carried_to_where_a_redirect_points() {
+async fn a_token_is_not_sent_to_a_redirect_target() {
     let (url, served) = serve(vec![Reply::Answer(307, "location: http://127.0.0.1:1/\r\n", String::new())]).await;
     let error = Client::new(&url, "t").unwrap().call(Call::Me {}).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error:?}");
@@ -120,7 +120,7 @@ async fn a_token_is_not_carried_to_where_a_redirect_points() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unreachable() {
+async fn an_address_without_a_hub_is_unreachable() {
     let (url, served) = serve(Vec::new()).await;
     served.await.unwrap();
     let error = Client::new(&url, "t").unwrap().call(create()).await.unwrap_err();
@@ -128,7 +128,7 @@ async fn nobody_there_is_unreachable() {
 }
 
 #[tokio::test]
-async fn a_token_in_a_file_is_read_for_every_request_and_waited_for_when_it_is_refused() {
+async fn a_token_file_is_read_for_each_request_and_again_after_a_refusal() {
     let answered = || Reply::Answer(201, "content-type: application/json\r\n", json(&project()));
     let (url, served) = serve(vec![answered(), problem(ProblemKind::Unauthenticated, ""), answered()]).await;
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("token-of-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! A watched terminal outlives its connections, without a gap and without a repetition.
+//! A watched terminal survives reconnects, without gaps or repetitions.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn expect_watch(connection: &mut Connection, session: SessionId, channel: 
     assert_eq!(connection.hear().await, hub_frame(ToHub::Watch { channel, session, from }));
 }
 
-/// What came, in short.
+/// An event, in short.
 async fn next(terminal: &mut Terminal) -> String {
     match terminal.next().await.unwrap() {
         Event::Watching { may_type, .. } => format!("may type: {may_type}"),
@@ -47,7 +47,7 @@ async fn in_time<T>(work: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn a_terminal_goes_on_where_it_was() {
+async fn a_terminal_resumes_where_it_was() {
     let (hub, session) = (FakeHub::start().await, SessionId::generate());
     let mut terminal = Client::new(&hub.url, "t").unwrap().terminal(session);
     terminal.resize(100, 30);
@@ -56,14 +56,14 @@ async fn a_terminal_goes_on_where_it_was() {
         expect_watch(&mut first, session, 1, None).await;
         first.send(&[watching(1, session, true)]).await;
         let resize = hub_frame(ToHub::Resize { channel: 1, cols: 100, rows: 30 });
-        assert_eq!(first.hear().await, resize, "once the hub knows whose it is");
+        assert_eq!(first.hear().await, resize, "once the hub knows the owner");
         first.send_terminal(&[screen(1, 10, "S"), data(1, 10, "abc"), data(1, 12, "cde")]).await;
         assert_eq!(first.hear().await, Heard::Terminal(TerminalFrame::Credit { channel: 1, offset: 15 }));
         assert_eq!(first.hear().await, Heard::Terminal(TerminalFrame::Input { channel: 1, bytes: b"x".into() }));
         drop(first);
         let mut second = hub.accept().await;
         expect_watch(&mut second, session, 2, Some(15)).await;
-        // Of the first connection's channel nothing is taken any more.
+        // Frames of the first connection's channel are ignored.
         second.send_terminal(&[data(1, 15, "no"), data(2, 15, "f")]).await;
         second.send_terminal(&[data(2, 20, "far")]).await;
         assert_eq!(second.hear().await, hub_frame(ToHub::Unwatch { channel: 2 }), "a gap is never silent");
@@ -76,7 +76,7 @@ async fn a_terminal_goes_on_where_it_was() {
         assert_eq!(next(&mut terminal).await, "may type: true");
         assert_eq!(next(&mut terminal).await, "screen S @10");
         assert_eq!(next(&mut terminal).await, "abc @13");
-        assert_eq!(next(&mut terminal).await, "de @15", "what came twice is shown once");
+        assert_eq!(next(&mut terminal).await, "de @15", "repeated output is shown once");
         terminal.took(15);
         terminal.input("x");
         for expected in ["lost", "f @16", "screen T @23", "exit Some(7) None"] {
@@ -88,7 +88,7 @@ async fn a_terminal_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn who_may_not_look_is_told_once() {
+async fn a_person_without_access_gets_one_error() {
     let (hub, session) = (FakeHub::start().await, SessionId::generate());
     let mut terminal = Client::new(&hub.url, "t").unwrap().terminal(session);
     let script = async {

@@ -1,4 +1,4 @@
-//! A watch outlives its connections.
+//! A watch survives reconnects.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use protocol::{Change, CloseCode, FromHub, Problem, ProblemKind};
 
 use crate::fake_socket::{FakeHub, delta, live, sync};
 
-/// What a watch yielded, in short: positions of deltas, and words for the rest.
+/// A watch's event, in short: positions of deltas, and words for the rest.
 async fn next(watch: &mut Watch) -> String {
     match watch.next().await.unwrap() {
         Event::Frame(FromHub::Delta(delta)) => delta.seq.to_string(),
@@ -38,7 +38,7 @@ async fn a_lost_connection_is_resumed_and_nothing_comes_twice() {
         first.send(&[hub.welcome(false), sync(5), live(5), sixth.clone()]).await;
         drop(first);
         let mut second = hub.accept().await;
-        // The sixth may have been cut in half, so it is asked for again.
+        // The sixth may be incomplete, so it is requested again.
         assert_eq!((second.hub, second.since), (Some(hub.id), Some(Seq(5))));
         second.send(&[hub.welcome(true), sixth.clone(), delta(7), live(9)]).await;
         drop(second);
@@ -60,7 +60,7 @@ async fn a_lost_connection_is_resumed_and_nothing_comes_twice() {
 }
 
 #[tokio::test]
-async fn kinds_of_change_that_are_not_known_are_passed_over_with_their_positions() {
+async fn unknown_changes_are_skipped_with_their_positions() {
     let hub = FakeHub::start().await;
     let mut watch = Watch::new(&hub.url, "t").unwrap();
     let script = async {
@@ -77,7 +77,7 @@ async fn kinds_of_change_that_are_not_known_are_passed_over_with_their_positions
             .await;
         drop(first);
         let mut second = hub.accept().await;
-        // The seventh may have been cut in half like any other.
+        // The seventh may be incomplete, like any other.
         assert_eq!(second.since, Some(Seq(6)));
         second.send(&[hub.welcome(true), delta(8)]).await;
         second
@@ -123,7 +123,7 @@ async fn a_silent_hub_is_left_and_a_pinging_one_is_not() {
             pinging.ping().await;
         }
         pinging.send(&[live(1)]).await;
-        // From here on it is silent, though its socket stays open.
+        // From here on it is silent, although its socket stays open.
         let mut again = hub.accept().await;
         again.send(&[hub.welcome(true)]).await;
         (pinging, again)
@@ -133,7 +133,7 @@ async fn a_silent_hub_is_left_and_a_pinging_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_credential_that_ended_ends_the_watch() {
+async fn a_revoked_token_ends_the_watch() {
     let hub = FakeHub::start().await;
     let mut watch = Watch::new(&hub.url, "t").unwrap();
     let script = async { hub.accept().await.close(CloseCode::Unauthenticated.code()).await };
@@ -142,7 +142,7 @@ async fn a_credential_that_ended_ends_the_watch() {
 }
 
 #[tokio::test]
-async fn a_credential_that_is_renewed_goes_on_where_the_last_one_ended() {
+async fn a_renewed_token_resumes_where_the_last_one_ended() {
     let hub = FakeHub::start().await;
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("watch-of-{}", std::process::id()));
     std::fs::write(&path, "sf_one").unwrap();
@@ -176,7 +176,7 @@ async fn a_refused_handshake_says_why() {
 }
 
 #[tokio::test]
-async fn a_hub_that_is_not_there_is_waited_for() {
+async fn an_absent_hub_is_waited_for() {
     let hub = FakeHub::start().await;
     let url = hub.url.clone();
     drop(hub);
@@ -188,7 +188,7 @@ async fn a_hub_that_is_not_there_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_no_token_is_refused_before_it_is_sent() {
+async fn an_invalid_token_is_refused_before_it_is_sent() {
     let hub = FakeHub::start().await;
     assert_eq!(kind(Socket::connect(&hub.url, "a\nb").await.map(|_| ())), ProblemKind::Unauthenticated);
 }

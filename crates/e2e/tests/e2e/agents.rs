@@ -15,7 +15,7 @@ fn script() -> [Turn; 2] {
 }
 
 pub(crate) async fn open(model: &Model) -> Fixture {
-    // Whoever wants to leave the machine meets nobody.
+    // Connections out of the machine fail.
     let nobody = [("HTTP_PROXY", "http://127.0.0.1:9"), ("HTTPS_PROXY", "http://127.0.0.1:9")];
     let env = nobody.into_iter().chain([("NO_PROXY", "127.0.0.1,localhost")]).chain(Model::variables());
     let env: Vec<_> = env.map(|(name, value)| (name, value.to_owned())).chain(model.addresses()).collect();

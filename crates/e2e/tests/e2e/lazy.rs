@@ -14,7 +14,7 @@ use crate::fixture::Fixture;
 /// Far more than a heartbeat and facts take, far less than the output.
 const LITTLE: u64 = 64 * 1024;
 
-/// A session of a shell that is told which file it waits for.
+/// A shell session that waits for a given file.
 async fn spawn(fixture: &Fixture, script: &str, go: &Path) -> Session {
     let project = fixture.project(&fixture.repository()).await.id.to_string();
     let args = ["--json", "session", "spawn", "--project", &project, "--agent", "command", "--"];

@@ -234,7 +234,7 @@ async fn a_hub_that_is_killed_half_way_loses_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_is_handed_the_task_next_goes_on_with_what_was_written() {
+async fn the_next_worker_continues_with_the_written_work() {
     let place = Place::open(20).await;
     wait_until("Ann's agent writes", async || place.noted().filter(|n| *n >= 5)).await;
     let before = place.detail().await.task;

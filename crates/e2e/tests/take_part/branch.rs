@@ -165,7 +165,7 @@ async fn a_runner_that_dies_while_it_checks_is_no_end() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;
-    // Whoever checks waits at the gate until it is opened.
+    // The check waits at the gate until it is opened.
     let (yard, script) = (hub.path("yard"), "touch \"$0/begun\"; exec cat \"$0/gate\"");
     let gate = yard.join("gate");
     assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
@@ -183,7 +183,7 @@ async fn a_runner_that_dies_while_it_checks_is_no_end() {
     assert_eq!(asked.kind, EscalationKind::Uncheckable);
     assert!(asked.question.contains("the runner `here` is away since"), "{}", asked.question);
 
-    // Whoever still waits there gets on; nobody waits any more.
+    // A check that still waits there continues.
     drop(std::fs::File::options().read(true).write(true).open(&gate).unwrap());
     std::fs::remove_file(&gate).unwrap();
     std::fs::write(&gate, "open").unwrap();

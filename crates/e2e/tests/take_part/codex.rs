@@ -53,7 +53,7 @@ async fn takes_and_reports(over_http: bool) {
     command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]);
     command.arg("Work off a task").current_dir(hub.path("place")).env("HOME", &home).envs(Model::variables());
     command.env("SHOPFLOOR_HUB", &hub.url).env("SHOPFLOOR_TOKEN", &hub.token);
-    // Whoever wants to leave the machine meets nobody.
+    // Connections out of the machine fail.
     command.env("HTTPS_PROXY", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
     command.env("NO_PROXY", "127.0.0.1,localhost");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
@@ -62,7 +62,7 @@ async fn takes_and_reports(over_http: bool) {
     let detail = hub.show(&lines[0]).await;
     assert_eq!(detail.task.status, TaskStatus::Done, "{said}\n{}", hub.log());
     assert_eq!(detail.reports[0].summary, "Greeted the world.");
-    // What the model was told: the brief first, then the verdict.
+    // The model's input: the brief first, then the verdict.
     let answers: Vec<Value> =
         model.asked().into_iter().filter(|asked| asked.scripted).map(|asked| asked.body).collect();
     let told = |index: usize| answers[index]["input"].as_array().unwrap().last().unwrap()["output"].to_string();

@@ -43,7 +43,8 @@ async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() 
     folder.put("pending/wrong.json", "{\"descriptoin\": \"Write b\"}");
     let mut process = folder.serve(&hub);
     for (name, says) in [("half", "not JSON"), ("wrong", "descriptoin")] {
-        let text = wait_until("it is told", async || folder.text(&format!("pending/{name}.error.txt"))).await;
+        let text =
+            wait_until("the error is reported", async || folder.text(&format!("pending/{name}.error.txt"))).await;
         assert!(text.contains(says), "{text}");
     }
     assert!(hub.tasks().await.is_empty(), "nothing was guessed");
@@ -52,9 +53,9 @@ async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() 
     wait_until("both are taken", async || (hub.tasks().await.len() == 2).then_some(())).await;
     let left = || folder.names("pending").into_iter().chain(folder.names("assigned")).collect::<Vec<_>>();
     wait_until("nothing is wrong any more", async || (left() == ["wrong.json", "half.json"]).then_some(())).await;
-    // A report that cannot be read is told so, and read again.
+    // An unreadable report is reported, and read again.
     folder.put("reports/half.json", "{\"summary\": 7}");
-    let text = wait_until("it is told", async || folder.text("reports/half.error.txt")).await;
+    let text = wait_until("the error is reported", async || folder.text("reports/half.error.txt")).await;
     assert!(text.contains("expected a string") && text.contains("summary"), "{text}");
     folder.put("reports/half.json", "{\"summary\": \"Done at last\"}");
     wait_until("it is completed", async || folder.text("completed/half.json")).await;
@@ -76,7 +77,7 @@ async fn what_is_removed_comes_back_and_what_does_not_belong_is_told_so() {
     let again = wait_until("it is written again", async || folder.task("pending/plan-2.json")).await;
     assert_eq!(again["shopfloor"], waiting["shopfloor"]);
     folder.put("assigned/mine.json", r#"{"description": "In the wrong place"}"#);
-    let text = wait_until("it is told", async || folder.text("assigned/mine.error.txt")).await;
+    let text = wait_until("the error is reported", async || folder.text("assigned/mine.error.txt")).await;
     assert!(text.contains("pending/"), "{text}");
     assert_eq!(hub.tasks().await.len(), 2, "it became no task");
     folder.put("assigned/kept.error.txt", "mine");
@@ -170,15 +171,15 @@ async fn what_nobody_reports_is_given_back_and_another_can_take_it() {
     let line = hub.tasks().await.into_iter().find(|task| task.title == "Write left").unwrap();
     let attempt = hub.show(&line).await.attempts.remove(0);
     assert_eq!(attempt.outcome, AttemptOutcome::Released);
-    assert_eq!(attempt.reason.as_deref(), Some("no report came for 1 minute"));
+    assert_eq!(attempt.reason.as_deref(), Some("no report for 1 minute"));
     // The folder does not take back what it has just given back: others come first.
     let input = TaskTake { worker: Some("eve".into()), task: None, abilities: Vec::new(), wait_seconds: None };
     let taken: Taken = hub.ann.ask(Call::TaskTake { project: hub.project.id, input }).await.unwrap();
     assert_eq!(taken.taken.map(|taken| taken.task.id), Some(line.id));
     // A late report is not taken for another's work.
     folder.put("reports/left.json", r#"{"summary": "Late"}"#);
-    let why = wait_until("it is told", async || folder.text("reports/left.error.txt")).await;
-    assert!(why.contains("was given back"), "{why}");
+    let why = wait_until("the error is reported", async || folder.text("reports/left.error.txt")).await;
+    assert!(why.contains("was returned"), "{why}");
     folder.put("reports/busy.json", r#"{"summary": "Done"}"#);
     wait_until("the other one goes on", async || folder.text("completed/busy.json")).await;
     process.kill().await.unwrap();

@@ -1,4 +1,4 @@
-//! Ways in: tokens, logins, invitations, observer links. Links are completed with the hub's address here.
+//! Credentials: tokens, logins, invitations, observer links. Links get the hub's address here.
 
 use store::CreateLoginLink;
 

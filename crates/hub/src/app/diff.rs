@@ -1,4 +1,4 @@
-//! What changed between two versions of a text.
+//! The difference between two versions of a text.
 
 use protocol::{Diff, DiffKind, DiffLine, DiffRange, ProblemKind, Version};
 use similar::{ChangeTag, TextDiff};
@@ -11,7 +11,7 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
     let to = range.to.unwrap_or(newest);
     let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
     let (old, new) = (content(versions, from)?, content(versions, to)?);
-    // Lines without their breaks: a last line that gets a successor has not changed.
+    // Without line breaks: a last line that gets a successor has not changed.
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_slices(&old, &new);
     let lines = diff.iter_all_changes().map(|change| DiffLine {
@@ -30,12 +30,9 @@ fn content(versions: &[Version], wanted: u32) -> Result<&str, AppError> {
         return Ok("");
     }
     let found = versions.iter().find(|version| version.version == wanted);
-    found.map(|version| version.content.as_str()).ok_or_else(|| {
-        AppError::new(
-            ProblemKind::NotFound,
-            format!("version {wanted} not found: the list of versions says which exist"),
-        )
-    })
+    found
+        .map(|version| version.content.as_str())
+        .ok_or_else(|| AppError::new(ProblemKind::NotFound, format!("version {wanted} not found")))
 }
 
 #[cfg(test)]
@@ -61,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_change_is_shown_when_nothing_is_said() {
+    fn the_last_change_is_shown_by_default() {
         let diff = between(&versions(&["a\nb\n", "a\nc\n"]), DiffRange::default()).unwrap();
         let shown: Vec<String> = diff.lines.iter().map(|line| format!("{:?} {}", line.kind, line.text)).collect();
         assert_eq!(shown, ["Same a", "Removed b", "Added c"]);
@@ -76,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_version_differs_from_nothing() {
+    fn the_first_version_is_compared_with_the_empty_text() {
         let diff = between(&versions(&["a"]), DiffRange::default()).unwrap();
         assert_eq!((diff.from, diff.to, diff.lines.len()), (0, 1, 1));
         let missing = DiffRange { from: Some(7), to: None };

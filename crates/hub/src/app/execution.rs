@@ -1,4 +1,4 @@
-//! What runs: decided and stored here, done and reported by runners.
+//! Sessions and workspaces: decided and stored here, executed and reported by runners.
 
 use domain::text::{Field, PROMPT};
 use domain::{Action, ProjectId, RunnerId, SessionId, WorkspaceId};
@@ -11,7 +11,7 @@ use crate::AppError;
 
 /// How many lines of a log are shown by default, and at most.
 const LINES: (u32, u32) = (1_000, 10_000);
-/// What is said to an agent.
+/// Text sent to an agent.
 const TEXT: Field = Field { name: "text", ..PROMPT };
 
 stored! { SessionStop }
@@ -28,7 +28,7 @@ handle! {
     }
 
     SessionResume(verb, asked) {
-        // Who may not drive it is refused before anything is said about runners.
+        // Refuse a caller without rights before anything is said about runners.
         asked.hub.store.session(asked.caller, verb.session, Action::Drive).await?;
         let connected = asked.connected().await?;
         asked.commit(Placed { verb, connected }).await
@@ -38,7 +38,7 @@ handle! {
         let (session, text, submit) = (verb.session, verb.input.text, verb.input.submit);
         TEXT.check(&text).map_err(StoreError::from)?;
         let found = asked.hub.store.session(asked.caller, session, Action::Drive).await?;
-        let note = note("session.send", session, found.project, format!("told `{}` something", found.title));
+        let note = note("session.send", session, found.project, format!("sent a message to `{}`", found.title));
         drive(asked, found.runner, note, RunnerAsk::Send { session, text, submit }).await
     }
 
@@ -78,34 +78,34 @@ handle! {
         let (workspace, save) = (verb.workspace, verb.input.save);
         check_save(save.as_deref())?;
         let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;
-        let note = note("workspace.restore", workspace, found.project, "asked for a save to be restored".into());
+        let note = note("workspace.restore", workspace, found.project, "restored a save".into());
         drive(without_key(asked), found.runner, note, RunnerAsk::Restore { workspace, save }).await
     }
 
     WorkspaceClean(verb, asked) {
         let workspace = verb.workspace;
         let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;
-        let note = note("workspace.clean", workspace, found.project, "asked for it to be deleted".into());
+        let note = note("workspace.clean", workspace, found.project, "deleted it".into());
         drive(without_key(asked), found.runner, note, RunnerAsk::Clean { workspace }).await
     }
 }
 
-/// Asks the runner of a session that the caller may look into.
+/// Asks the runner of a session that the caller may view.
 pub(super) async fn look(asked: &Asked<'_>, session: SessionId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
     let found = asked.hub.store.session(asked.caller, session, Action::SeeExecution).await?;
     asked.hub.links.ask(found.runner, ask).await
 }
 
-/// Asks the runner of a workspace that the caller may look into.
+/// Asks the runner of a workspace that the caller may view.
 async fn look_at(asked: &Asked<'_>, workspace: WorkspaceId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
     let found = asked.hub.store.workspace(asked.caller, workspace, Action::SeeExecution).await?;
     asked.hub.links.ask(found.runner, ask).await
 }
 
-/// Asks a runner for something that changes what it has. The audit trail says so first: whatever becomes of the answer.
+/// Asks a runner to change something. The audit entry is written first, whatever the runner answers.
 ///
-/// With a key it is asked once at most: if we do not know what became of it, a person must look. What does no harm twice
-/// has none.
+/// With a key, the runner is asked at most once: if the outcome is unknown, a person must look. Harmless repetitions
+/// have no key.
 async fn drive(asked: Asked<'_>, runner: RunnerId, note: Note, ask: RunnerAsk) -> Result<(), AppError> {
     let hub = asked.hub;
     hub.links.reachable(runner)?;
@@ -113,7 +113,7 @@ async fn drive(asked: Asked<'_>, runner: RunnerId, note: Note, ask: RunnerAsk) -
     let text = serde_json::to_string(&ask).map_err(|error| AppError::Internal(error.into()))?;
     let Note { verb, subject, project, detail } = note;
     if asked.commit(NoteAsked { verb, subject, project, detail, ask: text, attempt }).await? != attempt {
-        let detail = "with this key it was asked before, and may have been done: look before you ask again";
+        let detail = "this key was used before, and the request may have been executed: check before you repeat it";
         return Err(AppError::new(ProblemKind::Conflict, detail));
     }
     match hub.links.ask(runner, ask).await? {
@@ -122,12 +122,12 @@ async fn drive(asked: Asked<'_>, runner: RunnerId, note: Note, ask: RunnerAsk) -
     }
 }
 
-/// Asked again, it does no harm: a retry is not recognised.
+/// A repetition is harmless: retries are not recognised.
 fn without_key(asked: Asked<'_>) -> Asked<'_> {
     Asked { key: None, ..asked }
 }
 
-/// What the audit trail says of it.
+/// The audit entry.
 struct Note {
     verb: &'static str,
     subject: String,
@@ -139,16 +139,16 @@ fn note(verb: &'static str, subject: impl ToString, project: ProjectId, detail: 
     Note { verb, subject: subject.to_string(), project, detail }
 }
 
-/// A save is named by its commit, and nothing else reaches a command line.
+/// A save is named by its commit; nothing else reaches a command line.
 fn check_save(save: Option<&str>) -> Result<(), AppError> {
     let commit = |save: &str| (4..=64).contains(&save.len()) && save.bytes().all(|b| b.is_ascii_hexdigit());
     match save.is_none_or(commit) {
         true => Ok(()),
-        false => Err(StoreError::invalid("save", "a save is named by 4 to 64 hexadecimal digits").into()),
+        false => Err(StoreError::invalid("save", "a save's id has 4 to 64 hexadecimal digits").into()),
     }
 }
 
 pub(super) fn unexpected(answer: &RunnerAnswer) -> AppError {
-    tracing::warn!(?answer, "a runner answered something else than it was asked");
-    AppError::new(ProblemKind::Unavailable, "the runner answered something else than it was asked: update it")
+    tracing::warn!(?answer, "unexpected answer from a runner");
+    AppError::new(ProblemKind::Unavailable, "unexpected answer from the runner: update it")
 }

@@ -1,4 +1,4 @@
-//! Step-up: what lets somebody stay in, or lets others in, needs a login of today.
+//! Step-up: verbs that create credentials or let others in need a login of today.
 
 use domain::{RunnerPolicy, Timestamp};
 use protocol::{Call, ProblemKind};
@@ -6,23 +6,23 @@ use store::Credential;
 
 use crate::AppError;
 
-/// How old a browser's login may be for such verbs.
+/// Maximum age of a browser's login for such verbs.
 const FRESH_HOURS: i64 = 24;
 
-/// Refuses such a verb from a browser that logged in long ago and may have been left open; a token is not left open.
+/// Refuses such a verb from a browser that logged in long ago and may have been left open; tokens are exempt.
 pub(crate) fn check(credential: &Credential, now: Timestamp, call: &Call) -> Result<(), AppError> {
     let Some(since) = credential.logged_in_at else { return Ok(()) };
     if !widens(call) || now <= since.plus_millis(FRESH_HOURS * 3_600_000) {
         return Ok(());
     }
     let detail = format!(
-        "this browser logged in more than {FRESH_HOURS} hours ago, and {} lets somebody in: log in again, then repeat it",
+        "this browser logged in more than {FRESH_HOURS} hours ago, which is too long for {}: log in again, then repeat it",
         call.verb()
     );
     Err(AppError::new(ProblemKind::Forbidden, detail))
 }
 
-/// Whether the verb makes a credential, shows a project to more people, or lets others' commands run.
+/// Whether the verb creates a credential, shows a project to more people, or lets other people's commands run.
 fn widens(call: &Call) -> bool {
     match call {
         Call::TokenCreate { .. }
@@ -30,7 +30,7 @@ fn widens(call: &Call) -> bool {
         | Call::InviteCreate { .. }
         | Call::ObserverCreate { .. }
         | Call::RunnerCreate { .. } => true,
-        // What is allowed here runs on the person's machine.
+        // Approved commands run on the person's machine.
         Call::ApprovalAnswer { input, .. } => input.answer.allows(),
         Call::RunnerUpdate { input, .. } => input.policy.is_some_and(|policy| policy != RunnerPolicy::Ask),
         Call::ProjectUpdate { input, .. } => input.visibility.is_some() || input.share_execution.is_some(),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_old_login_is_asked_again_and_only_for_what_lets_somebody_in() {
+    fn only_old_logins_are_refused_and_only_for_verbs_that_let_others_in() {
         let (token, read) = (Call::TokenCreate { input: Default::default() }, Call::TokenList {});
         let late = Timestamp::from_millis(FRESH_HOURS * 3_600_000 + 1);
         assert!(check(&credential(Some(0)), late, &token).is_err());
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_is_not_shown_to_more_people_by_an_old_login() {
+    fn an_old_login_cannot_show_a_project_to_more_people() {
         let project = domain::ProjectId::generate();
         let late = Timestamp::from_millis(i64::MAX);
         let update = |input| Call::ProjectUpdate { project, input };

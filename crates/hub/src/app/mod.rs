@@ -1,4 +1,4 @@
-//! The verbs: HTTP and WebSocket both come through here.
+//! The verbs: HTTP and WebSocket both call them here.
 //!
 //! Each verb of the protocol has one [`Handle`], in the file of its subject; a verb without one does not compile.
 
@@ -21,12 +21,12 @@ use store::{Caller, Command, Credential};
 use crate::AppError;
 use crate::hub::Hub;
 
-/// Who asks, and for what a retry is recognised by.
+/// The caller, and the key that identifies a retry.
 pub(crate) struct Asked<'a> {
     hub: &'a Hub,
     credential: &'a Credential,
     caller: &'a Caller,
-    /// The same key makes a retry act once.
+    /// A retry with the same key acts once.
     key: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Asked<'_> {
         Ok(self.hub.store.write(self.caller, self.key, command).await?.value)
     }
 
-    /// The connected runners among those that the caller knows.
+    /// The connected runners that the caller may see.
     async fn connected(&self) -> Result<Vec<RunnerId>, AppError> {
         let runners = self.hub.store.runners(self.caller).await?;
         let connected = runners.into_iter().filter(|runner| self.hub.live.is_there(runner));
@@ -44,7 +44,7 @@ impl Asked<'_> {
     }
 }
 
-/// Does what a verb says.
+/// Executes a verb.
 trait Handle: Verb {
     fn handle(self, asked: Asked<'_>) -> impl Future<Output = Result<Self::Answer, AppError>> + Send;
 }
@@ -61,7 +61,7 @@ macro_rules! handle {
     )*};
 }
 
-/// Handles verbs that the store does alone.
+/// Handles verbs that the store executes alone.
 macro_rules! stored {
     ($($name:ident)*) => {
         $crate::app::handle! { $($name(verb, asked) { asked.commit(verb).await })* }
@@ -84,7 +84,7 @@ macro_rules! dispatch {
 
 protocol::every_verb!(dispatch);
 
-/// Does what is asked, as the bearer of the credential.
+/// Executes a call for the bearer of a credential.
 pub(crate) async fn run(
     hub: &Hub,
     credential: &Credential,
@@ -97,7 +97,7 @@ pub(crate) async fn run(
     dispatch(Asked { hub, credential, caller, key }, call).await
 }
 
-/// Refuses a runner's token: all that a runner needs goes over its link.
+/// Refuses a runner's token: a runner uses only its link.
 pub(crate) fn no_runner(credential: &Credential) -> Result<(), AppError> {
     match credential.actor {
         Actor::Runner { .. } => Err(AppError::new(

@@ -1,4 +1,4 @@
-//! Recordings: kept by runners, read through them.
+//! Recordings: stored by runners, read through them.
 
 use domain::Action;
 use domain::text::Field;
@@ -9,7 +9,7 @@ use store::StoreError;
 use super::execution::{look, unexpected};
 use super::{handle, stored};
 
-/// What is looked for in a recording.
+/// A search text.
 const QUERY: Field = Field { name: "text", limit: 200, lines: false, optional: false };
 
 stored! { RecordingKeep }
@@ -19,7 +19,7 @@ handle! {
         let mut filter = verb.filter;
         filter.ended = Some(filter.ended.unwrap_or(true));
         let mut sessions = asked.hub.store.sessions(asked.caller, filter).await?;
-        // A session without output was recorded, too; one that never began was not.
+        // A session without output has a recording; one that never started has none.
         sessions.retain(|Session { recording, .. }| recording.output_bytes > 0 || recording.disk_bytes > 0);
         Ok(sessions)
     }

@@ -10,7 +10,7 @@ handle! {
         let heard = asked.hub.links.last_heard();
         for runner in &mut runners {
             asked.hub.live.complete_runner(runner);
-            // We know better than what is written down once a minute.
+            // The links know more than the database, which is updated once a minute.
             let here = heard.iter().find(|heard| heard.runner == runner.id);
             let here = here.map(|heard| asked.hub.store.now().plus_millis(-i64::from(heard.ago_ms)));
             runner.last_seen_at = runner.last_seen_at.max(here);

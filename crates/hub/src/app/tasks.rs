@@ -13,7 +13,7 @@ use super::{Asked, criteria, handle, stored};
 use crate::AppError;
 use crate::hub::Hub;
 
-/// How long one may wait for a task, in seconds.
+/// Maximum wait for a task, in seconds.
 const WAIT: u32 = 60;
 /// How long a plan may be, in bytes.
 const LONGEST_PLAN: usize = 256 * 1024;
@@ -44,7 +44,7 @@ handle! {
     TaskReport(verb, asked) {
         match asked.commit(verb).await? {
             Reported::Taken(report) => Ok(report),
-            // It is kept and shown; its worker must hear that it has to stop.
+            // The report is stored and shown; its worker must learn that it has to stop.
             Reported::Late { why, .. } => {
                 Err(AppError::new(ProblemKind::Conflict, format!("{why}; the report is kept as late")))
             }
@@ -84,8 +84,8 @@ async fn check(text: String) -> Result<Plan, AppError> {
     Ok(Plan { tasks: read.tasks, ticked: number(read.ticked), errors })
 }
 
-/// Takes a task, or waits until one is ready: tries again after each commit that makes one ready, and together with
-/// those that add some, so that one commit does for both.
+/// Takes a task, or waits until one is ready: retries after each commit that makes a task ready, and joins transactions
+/// that add tasks, so that one commit suffices.
 async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskTake) -> Result<Taken, AppError> {
     let Asked { hub, caller, key, .. } = asked;
     let wait = input.wait_seconds.unwrap_or(0);
@@ -93,7 +93,7 @@ async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskT
         return Err(StoreError::invalid("wait_seconds", format!("`wait_seconds` is at most {WAIT}, not {wait}")).into());
     }
     let until = Instant::now() + Duration::from_secs(wait.into());
-    // How long somebody waits is no part of what they ask for: a retry with the same key may wait longer.
+    // The waiting time is not part of the request: a retry with the same key may wait longer.
     let input = TaskTake { wait_seconds: None, ..input };
     loop {
         let mut ready = hub.live.ready();
@@ -114,7 +114,7 @@ async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskT
                 },
                 said = coming.recv() => match said {
                     Ok(one) if one == project => break,
-                    // What was not heard of here is heard of when it is ready.
+                    // A task that another hub added is noticed when it becomes ready.
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(taken),
                 },
@@ -123,7 +123,7 @@ async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskT
     }
 }
 
-/// Says the answer to the session that asked, if it is still there; it is in the task's context anyway.
+/// Sends the answer to the session that asked, if it still runs; the task's context has it anyway.
 async fn tell(hub: &Hub, answered: &Escalation) {
     let (Some(session), Some(text), Some(AnswerAct::Tell)) = (answered.session, &answered.answer, answered.act) else {
         return;
@@ -134,6 +134,6 @@ async fn tell(hub: &Hub, answered: &Escalation) {
     }
     let text = format!("Answer to your question \"{}\": {text}", answered.question);
     if let Err(error) = hub.links.ask(found.runner, RunnerAsk::Send { session, text, submit: true }).await {
-        tracing::info!(%session, %error, "the answer could not be said to the session that asked");
+        tracing::info!(%session, %error, "could not send the answer to the session that asked");
     }
 }

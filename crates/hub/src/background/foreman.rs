@@ -1,8 +1,8 @@
-//! The foreman: hands out tasks when somebody can take one, keeps the leases of sessions that live, and takes tasks away
-//! from those that are gone, and checks from runners that are.
+//! The foreman: assigns tasks to workers, renews the leases of live sessions, and takes tasks from lost workers and
+//! checks from lost runners.
 //!
-//! Woken by committed changes and by the next deadline; while something is held it looks once a second, otherwise seldom.
-//! Every decision is a verb of its own, so that several hubs can do this at once: what one has done the others find done.
+//! Woken by committed changes and by the next deadline; polls every second while something is held, otherwise rarely.
+//! Every decision is its own verb, so that several hubs can do this at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep_until};
 use crate::hub::Hub;
 use crate::live::Waiting;
 
-/// How often it looks at least while something is held, and while nothing is.
+/// Polling interval while something is held, and while nothing is.
 const LOOK: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(10);
-/// It never looks more often, whatever is due.
+/// Minimum interval.
 const BREATH: Duration = Duration::from_millis(20);
-/// After a start, leases hold at least so long: nobody could give a sign of life while there was no hub.
+/// Minimum remaining lease after a start: without a hub, nobody could send a heartbeat.
 const GRACE_SECONDS: u32 = 10;
 
 /// Works until the hub stops.
@@ -48,10 +48,10 @@ pub(super) async fn run(hub: Arc<Hub>) {
 struct Foreman {
     hub: Arc<Hub>,
     caller: Caller,
-    /// Before that nobody could be heard here.
+    /// Before this time, no heartbeat could arrive here.
     began: Timestamp,
     renewed: Option<Instant>,
-    /// What was due up to then was seen to.
+    /// Everything due up to this time was handled.
     looked: Timestamp,
 }
 
@@ -59,21 +59,21 @@ impl Foreman {
     async fn begin(&mut self) {
         match self.hub.store.worked_projects().await {
             Ok(projects) => self.hub.live.work.manages(projects),
-            Err(error) => tracing::warn!(%error, "could not read which projects have workers"),
+            Err(error) => tracing::warn!(%error, "could not read the projects with workers"),
         }
         let command = GraceLeases { seconds: GRACE_SECONDS };
         if let Err(error) = self.hub.store.write(&self.caller, None, command).await {
-            tracing::warn!(%error, "could not lengthen leases after the start");
+            tracing::warn!(%error, "could not extend leases after the start");
         }
     }
 
-    /// Hands out wherever something may have changed.
+    /// Assigns tasks wherever something may have changed.
     async fn hand_out(&mut self, waiting: Waiting) {
         let mut projects = waiting.projects;
         if waiting.anywhere {
             match self.hub.store.waiting_projects().await {
                 Ok(found) => projects.extend(found),
-                Err(error) => tracing::warn!(%error, "could not read where tasks wait"),
+                Err(error) => tracing::warn!(%error, "could not read the projects with ready tasks"),
             }
         }
         if projects.is_empty() {
@@ -81,39 +81,39 @@ impl Foreman {
         }
         let connected = match self.connected().await {
             Ok(connected) => connected,
-            Err(error) => return self.failed("read which runners are there", &error, projects),
+            Err(error) => return self.failed("read the connected runners", &error, projects),
         };
         for project in projects {
             let (connected, heard) = (connected.clone(), self.hub.links.heard());
             let command = Dispatch { project, connected, heard };
             match self.hub.store.write(&self.caller, None, command).await {
                 Ok(done) if done.value.handed > 0 => {
-                    tracing::debug!(%project, handed = done.value.handed, "handed out tasks");
+                    tracing::debug!(%project, handed = done.value.handed, "assigned tasks");
                 }
                 Ok(_) => {}
-                Err(error) => self.failed("hand out tasks", &error, [project]),
+                Err(error) => self.failed("assign tasks", &error, [project]),
             }
         }
     }
 
-    /// It is tried again when it is looked again.
+    /// Retried on the next tick.
     fn failed(&self, what: &str, error: &StoreError, projects: impl IntoIterator<Item = ProjectId>) {
         tracing::warn!(%error, "could not {what}");
         projects.into_iter().for_each(|project| self.hub.live.work.again(project));
     }
 
-    /// The runners that can work, wherever they are linked; one that is silent on its link cannot.
+    /// The runners that can work, on any hub; a silent one cannot.
     async fn connected(&self) -> Result<Vec<RunnerId>, StoreError> {
         let runners = self.hub.store.runners(&self.caller).await?.into_iter();
         let there = runners.filter(|runner| self.hub.live.can_work(runner) && !self.hub.links.is_silent(runner.id));
         Ok(there.map(|runner| runner.id).collect())
     }
 
-    /// Does what is due, and says how long nothing will be.
+    /// Does what is due; returns the time until the next deadline.
     async fn look(&mut self) -> Duration {
         let heard = self.hub.links.last_heard();
         let runners: Vec<RunnerId> = heard.iter().map(|heard| heard.runner).collect();
-        // Before it is read: what is held meanwhile must not be overlooked.
+        // Set before reading, so that no new hold is overlooked.
         self.hub.live.work.rests(true);
         let now = self.hub.store.now();
         let due = match self.hub.store.work_due(&runners, self.looked).await {
@@ -128,7 +128,7 @@ impl Foreman {
             return REST;
         }
         self.hub.live.work.rests(false);
-        // Before anybody is given up, what was heard from them last must count.
+        // Before giving anybody up, count their last heartbeats.
         let late = due.lease.is_some_and(|lease| lease <= now) || due.projects.iter().any(|(_, at)| *at <= now);
         self.renew(&due, heard, late).await;
         if due.lease.is_some_and(|lease| lease <= now) {
@@ -143,7 +143,7 @@ impl Foreman {
         wait(&due, now)
     }
 
-    /// Stops waiting for runners that were to check something and are away for too long; whether any is waited for.
+    /// Gives up checks whose runners are away for too long; whether any check is still pending.
     async fn checks(&self, now: Timestamp) -> bool {
         let given_up = async {
             let owed = self.hub.store.owed_checks(self.began).await?;
@@ -155,21 +155,21 @@ impl Foreman {
             if late.iter().any(|runner| !connected.contains(runner)) {
                 let command = GiveUpChecks { connected, hub: self.began };
                 let done = self.hub.store.write(&self.caller, None, command).await?;
-                tracing::info!(reports = done.value.len(), "runners that were to check reports are away");
+                tracing::info!(reports = done.value.len(), "gave up checks of runners that are away");
             }
             Ok::<_, StoreError>(true)
         };
         given_up.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "could not look after the checks of runners that are away");
+            tracing::warn!(%error, "could not give up checks of runners that are away");
             true
         })
     }
 
-    /// Runners keep their leases from when they were really last heard.
+    /// Renews leases from the time that their runners were last heard.
     async fn renew(&mut self, due: &WorkDue, runners: Vec<LastHeard>, now: bool) {
         let Some(seconds) = due.renew else { return };
         let every = Duration::from_secs(u64::from(seconds));
-        // A little early: a second that is rounded up must not cost a heartbeat.
+        // A little early: rounding up a second must not cost a heartbeat.
         if !now && self.renewed.is_some_and(|renewed| renewed.elapsed() + LOOK / 2 < every) {
             return;
         }
@@ -189,10 +189,10 @@ impl Foreman {
     }
 }
 
-/// Until the next deadline, and no longer than until it is looked anyway.
+/// Time to the next deadline, capped at the polling interval.
 fn wait(due: &WorkDue, now: Timestamp) -> Duration {
     let next = due.lease.into_iter().chain(due.projects.iter().map(|(_, at)| *at)).min();
     let left = |at: Timestamp| u64::try_from(at.as_millis() - now.as_millis()).unwrap_or(0);
-    // One that has just passed was seen to, or is tried again; never in a tight loop.
+    // A deadline that has just passed was handled, or is retried; never loop tightly.
     next.map_or(LOOK, |at| Duration::from_millis(left(at)).clamp(BREATH, LOOK))
 }

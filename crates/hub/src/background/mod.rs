@@ -1,4 +1,4 @@
-//! What a hub does by itself: follow other hubs, write down who was seen, forget what is old, hand out work.
+//! A hub's background work: follow other hubs, store who was seen, delete old events, assign tasks.
 
 mod foreman;
 mod mover;
@@ -15,15 +15,15 @@ use tokio::time::{MissedTickBehavior, interval};
 pub(crate) use self::tidy::Untidy;
 use crate::hub::Hub;
 
-/// The safety net under the doorbell.
+/// Polling interval, in case a notification is lost.
 const POLL: Duration = Duration::from_secs(2);
-/// How long to wait before listening again after the doorbell broke.
+/// Wait before listening again after the notification channel failed.
 const DEAF: Duration = Duration::from_secs(1);
-/// At most this many rings a second, however many commits.
+/// Maximum notifications per second, however many commits.
 const RING: Duration = Duration::from_millis(20);
 const TOUCH: Duration = Duration::from_secs(60);
 const COMPACT: Duration = Duration::from_secs(600);
-/// How many events are read at a time.
+/// How many events to read at a time.
 const PAGE: u32 = 1000;
 
 /// Starts everything; it ends with the hub.
@@ -59,13 +59,13 @@ async fn upkeep(hub: Arc<Hub>) {
     }
 }
 
-/// Writes down who was seen since the last time.
+/// Stores who was seen since the last time.
 pub(crate) async fn write_seen(hub: &Hub) {
     let seen = hub.take_seen();
     if !seen.is_empty()
         && let Err(error) = hub.store.write(&Caller::hub("upkeep"), None, Touch { seen }).await
     {
-        tracing::warn!(%error, "could not write down who was seen");
+        tracing::warn!(%error, "could not store who was seen");
     }
 }
 
@@ -73,13 +73,13 @@ async fn forget(hub: &Hub) {
     hub.meters.tidy();
     let command = Compact { keep: hub.limits.events_kept };
     match hub.store.write(&Caller::hub("upkeep"), None, command).await {
-        Ok(done) if done.value > 0 => tracing::info!(events = done.value, "forgot old events"),
+        Ok(done) if done.value > 0 => tracing::info!(events = done.value, "deleted old events"),
         Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "could not forget old events"),
+        Err(error) => tracing::warn!(%error, "could not delete old events"),
     }
 }
 
-/// Reads what other hubs committed: when they ring, when a gap shows, and every now and then anyway.
+/// Reads other hubs' commits: on a notification, on a gap, and by polling.
 async fn follow(hub: Arc<Hub>) {
     let mut poll = interval(POLL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -89,7 +89,7 @@ async fn follow(hub: Arc<Hub>) {
             doorbell = match hub.store.doorbell().await {
                 Ok(doorbell) => doorbell,
                 Err(error) => {
-                    tracing::warn!(%error, "cannot hear other hubs; polling");
+                    tracing::warn!(%error, "no notifications from other hubs; polling");
                     tokio::time::sleep(DEAF).await;
                     None
                 }
@@ -110,12 +110,12 @@ async fn follow(hub: Arc<Hub>) {
             doorbell = None;
         }
         if let Err(error) = read_new(&hub).await {
-            tracing::warn!(%error, "could not read what is new");
+            tracing::warn!(%error, "could not read new events");
         }
     }
 }
 
-/// Publishes what the database has and the log has not.
+/// Publishes the events that the log does not have yet.
 async fn read_new(hub: &Hub) -> Result<(), store::StoreError> {
     if hub.store.extent().await?.newest <= hub.live.newest() {
         return Ok(());
@@ -130,7 +130,7 @@ async fn read_new(hub: &Hub) -> Result<(), store::StoreError> {
     }
 }
 
-/// Rings for other hubs after commits, few times however many there were.
+/// Notifies other hubs of commits, at a bounded rate.
 async fn ring(hub: Arc<Hub>) {
     let mut newest = hub.live.watch();
     let mut rung = Seq(0);
@@ -138,7 +138,7 @@ async fn ring(hub: Arc<Hub>) {
         let seq = *newest.borrow_and_update();
         if seq > rung {
             if let Err(error) = hub.store.ring(seq).await {
-                tracing::debug!(%error, "could not ring for other hubs; they poll");
+                tracing::debug!(%error, "could not notify other hubs; they poll");
             }
             rung = seq;
             tokio::time::sleep(RING).await;

@@ -1,7 +1,7 @@
-//! Takes away the workspaces that were made to check a report, once nobody looks at them any more.
+//! Deletes workspaces that were created to check a report, once nobody needs them.
 //!
-//! Woken when a runner is to do something else, which it is with every verdict, has said what it found, or comes; what
-//! cannot be taken away now is tried again.
+//! Woken when a runner's desired state changes, as with every verdict, when it has reported, or when it connects;
+//! failures are retried.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use tokio::time::sleep;
 
 use crate::hub::Hub;
 
-/// How long a runner that could not do it now is left alone.
+/// How long to wait after a runner could not do it.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// The runners that may have workspaces at which nobody looks any more.
+/// The runners that may have such workspaces.
 #[derive(Debug, Default)]
 pub(crate) struct Untidy {
     runners: Mutex<HashSet<RunnerId>>,
@@ -28,7 +28,7 @@ pub(crate) struct Untidy {
 }
 
 impl Untidy {
-    /// This one may.
+    /// Marks a runner.
     pub(crate) fn at(&self, runner: RunnerId) {
         self.runners.lock().insert(runner);
         self.came.notify_one();
@@ -50,12 +50,12 @@ pub(super) async fn run(hub: Arc<Hub>) {
             () = sleep(AGAIN), if !left.is_empty() => std::mem::take(&mut left),
         };
         if let Err(error) = hub.store.write(&caller, None, SweepApprovals {}).await {
-            tracing::warn!(%error, "could not take back what nobody needs to answer any more");
+            tracing::warn!(%error, "could not withdraw approvals that nobody needs any more");
         }
         let linked = hub.links.linked();
         for runner in runners.into_iter().filter(|runner| linked.contains(runner)) {
             let gone = sweep(&hub, &caller, runner).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, %runner, "could not tidy up after checks");
+                tracing::warn!(%error, %runner, "could not delete workspaces of checks");
                 false
             });
             if !gone {
@@ -65,7 +65,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
     }
 }
 
-/// Takes away what nobody needs on a runner; `false`: some of it is there for now.
+/// Deletes a runner's unneeded workspaces; `false`: some remain for now.
 async fn sweep(hub: &Hub, caller: &Caller, runner: RunnerId) -> Result<bool, StoreError> {
     let mut gone = true;
     for workspace in hub.store.checked_workspaces(runner).await? {
@@ -73,10 +73,10 @@ async fn sweep(hub: &Hub, caller: &Caller, runner: RunnerId) -> Result<bool, Sto
             Ok(_) => None,
             Err(error) => match error.into_problem() {
                 problem if problem.kind == ProblemKind::NotFound => None,
-                // Something is in it that is nowhere else: people decide.
+                // It contains work that is nowhere else: people decide.
                 problem if problem.kind == ProblemKind::Conflict => Some(problem.detail),
                 problem => {
-                    tracing::info!(%workspace, why = problem.detail, "a workspace of a check is there for now");
+                    tracing::info!(%workspace, why = problem.detail, "a workspace of a check remains for now");
                     gone = false;
                     continue;
                 }

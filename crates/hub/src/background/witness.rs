@@ -1,7 +1,7 @@
-//! The witness: whoever must decide gets to see what the last session showed and changed.
+//! The witness: adds the last session's screen and changes to an escalation.
 //!
-//! An escalation is there as soon as it is committed. The hub that its runner is linked to then asks for the last lines
-//! and the changes, and adds them; as long as the runner is away, the escalation says so.
+//! An escalation exists as soon as it is committed. The hub that its runner is connected to then fetches the last lines
+//! and the changes and adds them; while the runner is away, the escalation says so.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use store::{Caller, ShowEvidence, StoreError, Unseen};
 use crate::AppError;
 use crate::hub::Hub;
 
-/// How many of the last lines are shown.
+/// How many of the last lines to show.
 const LINES: u32 = 40;
 
-/// Looks until the hub stops: at the start, when somebody is asked, and when a runner comes or goes.
+/// Runs until the hub stops: at the start, on each escalation, and when a runner connects or disconnects.
 pub(super) async fn run(hub: Arc<Hub>) {
     loop {
         if let Err(error) = look(&hub).await {
-            tracing::warn!(%error, "could not show what sessions left behind");
+            tracing::warn!(%error, "could not add screens and changes to escalations");
         }
         hub.live.work.asked().await;
     }
@@ -41,13 +41,13 @@ async fn look(hub: &Hub) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What can be said about an escalation; `None`: another hub has the runner, and says it.
+/// What to add to an escalation; `None`: another hub has the runner and adds it.
 async fn witness(hub: &Hub, one: &Unseen, runner: Option<&Runner>) -> Option<ShowEvidence> {
     let nothing = |why: String| ShowEvidence {
         escalation: one.escalation,
         screen: None,
         diff: None,
-        missing: Some(format!("the last screen and the changes could not be had: {why}")),
+        missing: Some(format!("the last screen and the changes are not available: {why}")),
     };
     if hub.links.reachable(one.runner).is_err() {
         return match runner {
@@ -59,18 +59,18 @@ async fn witness(hub: &Hub, one: &Unseen, runner: Option<&Runner>) -> Option<Sho
     let ask = RunnerAsk::Log { session: one.session, lines: LINES, setup: false };
     let screen = match hub.links.ask(one.runner, ask).await {
         Ok(RunnerAnswer::Log(log)) => Ok(log.text.trim_end().to_owned()),
-        Ok(_) => Err("the runner answered something else: update it".to_owned()),
+        Ok(_) => Err("unexpected answer from the runner: update it".to_owned()),
         Err(error) => Err(words(&error)),
     };
     let diff = match hub.links.ask(one.runner, RunnerAsk::Diff { workspace: one.workspace }).await {
         Ok(RunnerAnswer::Diff(diff)) => Ok(patch(&diff)),
-        Ok(_) => Err("the runner answered something else: update it".to_owned()),
+        Ok(_) => Err("unexpected answer from the runner: update it".to_owned()),
         Err(error) => Err(words(&error)),
     };
     let missing = match (&screen, &diff) {
         (Err(why), Err(_)) => return Some(nothing(why.clone())),
-        (Err(why), Ok(_)) => Some(format!("the last screen could not be had: {why}")),
-        (Ok(_), Err(why)) => Some(format!("the changes could not be had: {why}")),
+        (Err(why), Ok(_)) => Some(format!("the last screen is not available: {why}")),
+        (Ok(_), Err(why)) => Some(format!("the changes are not available: {why}")),
         (Ok(_), Ok(_)) => None,
     };
     Some(ShowEvidence { escalation: one.escalation, screen: screen.ok(), diff: diff.ok(), missing })
@@ -80,11 +80,11 @@ fn words(error: &AppError) -> String {
     error.to_string()
 }
 
-/// A workspace's changes as the patch that git would write.
+/// A workspace's changes as a git patch.
 fn patch(diff: &WorkspaceDiff) -> String {
     let mut text: String = diff.files.iter().map(patch_of).collect();
     if diff.truncated {
-        text.push_str("there is more\n");
+        text.push_str("(truncated)\n");
     }
     text
 }
@@ -92,7 +92,7 @@ fn patch(diff: &WorkspaceDiff) -> String {
 fn patch_of(file: &FileDiff) -> String {
     let mut text = format!("diff --git a/{} b/{}\n", file.old_path.as_ref().unwrap_or(&file.path), file.path);
     if file.binary {
-        text.push_str("not text\n");
+        text.push_str("(binary)\n");
     }
     for hunk in &file.hunks {
         text.push_str(&format!("@@ -{} +{} @@\n", hunk.old_start, hunk.new_start));

@@ -1,22 +1,22 @@
-//! Remembers callers by name, a bounded number for each credential, at a cost that does not grow with their number.
+//! Remembers callers by name, a bounded number per credential, at constant cost.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many names one credential may have at once. One more takes the place of the one that was silent for longest.
+/// Maximum names per credential. One more replaces the one that was silent for longest.
 pub(super) const MOST: usize = 100;
-/// How often those are looked for that have been silent.
+/// How often to look for silent callers.
 const TIDY: Duration = Duration::from_secs(30);
 
-/// What is remembered of a caller.
+/// A remembered caller.
 pub(super) trait Seat {
-    /// How long nobody has called.
+    /// The time since its last call.
     fn silent_for(&self) -> Duration;
-    /// Whether it has nothing in hand.
+    /// Whether it holds nothing.
     fn is_empty(&self) -> bool;
-    /// Whether it was silent for so long that nobody will call any more.
+    /// Whether it was silent for so long that it will not return.
     fn forgotten(&self) -> bool;
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Desks<S> {
     tidied: Instant,
 }
 
-/// Why there is no place: every name of the credential has something in hand.
+/// There is no place: every name of the credential holds something.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoRoom;
 
@@ -36,7 +36,7 @@ impl<S: Seat> Desks<S> {
         Self { of: HashMap::new(), tidied: Instant::now() }
     }
 
-    /// The place of a caller, a fresh one if it has none.
+    /// A caller's place; a new one if it has none.
     pub(super) fn seat(&mut self, credential: &str, name: &str, fresh: impl FnOnce() -> S) -> Result<&S, NoRoom> {
         if self.tidied.elapsed() >= TIDY {
             self.tidy();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_with_many_names_has_a_hundred_and_the_others_pay_nothing() {
+    fn one_credential_keeps_a_hundred_names_at_no_cost_to_others() {
         let looks = &Cell::new(0);
         let chair = |silent, busy| move || Chair { silent, busy, looks };
         let mut desks = Desks::new();
@@ -101,11 +101,11 @@ mod tests {
         for _ in 0..1000 {
             assert!(desks.seat("tok_b", "one", chair(0, false)).is_ok());
         }
-        assert_eq!(looks.get(), 0, "what others have is not looked at");
+        assert_eq!(looks.get(), 0, "other credentials are not visited");
     }
 
     #[test]
-    fn work_in_hand_is_never_dropped_for_another_name() {
+    fn a_name_with_work_is_never_replaced() {
         let looks = &Cell::new(0);
         let chair = |silent, busy| move || Chair { silent, busy, looks };
         let mut desks = Desks::new();
@@ -113,12 +113,12 @@ mod tests {
             assert!(desks.seat("tok_a", &name.to_string(), chair(1, name != 7)).is_ok());
         }
         assert!(desks.seat("tok_a", "fresh", chair(0, true)).is_ok());
-        assert!(!desks.of["tok_a"].contains_key("7"), "only that one had nothing in hand");
+        assert!(!desks.of["tok_a"].contains_key("7"), "only that one held nothing");
         assert_eq!(desks.seat("tok_a", "more", chair(0, false)).err(), Some(NoRoom));
         assert!(desks.seat("tok_a", "8", chair(0, false)).is_ok(), "a known name has its place");
         assert!(desks.seat("tok_b", "late", chair(400, false)).is_ok());
         desks.tidy();
         assert!(desks.of.contains_key("tok_a"));
-        assert!(!desks.of.contains_key("tok_b"), "who was silent for long is forgotten");
+        assert!(!desks.of.contains_key("tok_b"), "a long-silent name is forgotten");
     }
 }

@@ -1,4 +1,4 @@
-//! By which names a hub is reached: URL, hosts, origins, cookie.
+//! The names of a hub: URL, hosts, origins, cookie.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,7 +6,7 @@ use axum::http::Uri;
 
 use crate::options::Options;
 
-/// By which names a hub is reached.
+/// The names of a hub.
 #[derive(Debug, Clone)]
 pub(crate) struct Doors {
     url: String,
@@ -20,7 +20,7 @@ pub(crate) struct Doors {
 /// Why a hub must not listen like that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DoorError {
-    /// Anybody on the network could read what is sent.
+    /// Anybody on the network could read the traffic.
     #[error(
         "refusing to listen on {0}, which others can reach, without TLS: give --tls-cert and --tls-key, \
          or --behind-proxy with a proxy that does TLS, or listen on 127.0.0.1"
@@ -29,13 +29,13 @@ pub enum DoorError {
     /// Links and checks need the name that people use.
     #[error("listening on {0} needs --public-url: the address that people type, as https://floor.example.com")]
     Nameless(SocketAddr),
-    /// It is not a URL of ours.
+    /// Not a valid URL for a hub.
     #[error("`{0}` is not a public URL: expected https://NAME or http://NAME, without a path")]
     Url(String),
 }
 
 impl Doors {
-    /// The names that follow from the options; `bound` is where the hub really listens.
+    /// The names that follow from the options; `bound` is the listening address.
     pub(crate) fn new(options: &Options, bound: SocketAddr) -> Result<Self, DoorError> {
         check(options)?;
         let scheme = if options.tls.is_some() { "https" } else { "http" };
@@ -70,48 +70,48 @@ impl Doors {
         format!("{}/{page}#{secret}", self.url)
     }
 
-    /// Every `Host` that is ours.
+    /// Every accepted `Host`.
     pub(crate) fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// Every `Origin` that is ours.
+    /// Every accepted `Origin`.
     pub(crate) fn origins(&self) -> &[String] {
         &self.origins
     }
 
-    /// Whether a `Host` is one of ours.
+    /// Whether a `Host` is accepted.
     pub(crate) fn knows_host(&self, host: &str) -> bool {
         let host = normal(host);
         self.hosts.contains(&host)
     }
 
-    /// Whether an `Origin` is one of ours, to the letter.
+    /// Whether an `Origin` is accepted; compared exactly.
     pub(crate) fn knows_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|known| known == origin)
     }
 
-    /// The login cookie's name. Cookies ignore ports: the port keeps two hubs of one machine apart.
+    /// The login cookie's name. Cookies ignore ports: the port keeps two hubs on one machine apart.
     pub(crate) fn cookie_name(&self) -> String {
         if self.secure { "__Host-shopfloor".to_owned() } else { format!("shopfloor_{}", self.port) }
     }
 
-    /// Whether cookies may only travel over TLS.
+    /// Whether cookies require TLS.
     pub(crate) fn secure(&self) -> bool {
         self.secure
     }
 
-    /// Where a request came from: the peer, or whom our proxy names.
+    /// A request's client address: the peer, or the one that our proxy names.
     pub(crate) fn address(&self, peer: IpAddr, forwarded: Option<&str>) -> IpAddr {
         if !self.behind_proxy {
             return peer;
         }
-        // The last entry is the one that our own proxy wrote.
+        // The last entry is our own proxy's.
         forwarded.and_then(|list| list.rsplit(',').next()).and_then(|last| last.trim().parse().ok()).unwrap_or(peer)
     }
 }
 
-/// Refuses to be reachable by others without protection, or without a name.
+/// Refuses to be reachable by others without TLS or a name.
 pub(crate) fn check(options: &Options) -> Result<(), DoorError> {
     if options.listen.ip().is_loopback() {
         return Ok(());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn others_reach_a_hub_only_by_tls_or_proxy_and_name() {
+    fn others_reach_a_hub_only_through_tls_or_a_proxy_and_by_name() {
         let open = options("0.0.0.0:80");
         assert!(matches!(check(&open), Err(DoorError::Exposed(_))));
         let proxied = Options { behind_proxy: true, ..open.clone() };

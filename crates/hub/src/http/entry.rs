@@ -1,4 +1,4 @@
-//! Ways in and out: one-time links, invitations, observer links; and what may be asked without a credential.
+//! Login and logout: one-time links, invitations, observer links; and requests without a credential.
 
 use std::sync::Arc;
 
@@ -16,34 +16,34 @@ use super::extract::{Authenticated, Body, Origin};
 use crate::AppError;
 use crate::hub::{Hub, too_many};
 
-/// How long a browser keeps the cookie; the hub ends the login earlier when it is not used.
+/// How long a browser keeps the cookie; the hub ends an unused login earlier.
 const COOKIE_DAYS: i64 = 30;
 
-/// Which ways in a hub offers.
+/// The ways to log in.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct SignIn {
-    /// Whether GitHub is one of them.
+    /// Whether GitHub login is on.
     github: bool,
 }
 
-/// Which ways in this hub offers.
+/// The ways to log in that this hub offers.
 #[utoipa::path(get, path = "/api/sign-in", tag = "entry", security(()), responses((status = 200, body = SignIn)))]
 pub(crate) async fn sign_in(State(hub): State<Arc<Hub>>) -> Json<SignIn> {
     Json(SignIn { github: hub.github.is_some() })
 }
 
-/// Whether the hub is well.
+/// The hub's health.
 #[utoipa::path(get, path = "/api/health", tag = "entry", security(()), responses(
-    (status = 200, body = Health, description = "it answers; `read_only`: changes are refused; `degraded`: a runner cannot work"),
-    (status = 503, body = Health, description = "its database cannot be reached")))]
+    (status = 200, body = Health, description = "the hub answers; `read_only`: changes are refused; `degraded`: a runner cannot work"),
+    (status = 503, body = Health, description = "the database is unreachable")))]
 pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Response {
     let outage = hub.well.outage(&hub.store).await;
     let runners_in_trouble = hub.live.presence.runners_in_trouble();
-    // The reasons may name files or hosts: they are for those who are in.
+    // The reasons may name files or hosts: only authenticated callers get them.
     let (code, status, reason) = if outage {
-        (StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some("the database cannot be reached"))
+        (StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some("the database is unreachable"))
     } else if hub.store.trouble().is_some() {
-        (StatusCode::OK, "read_only", Some("the last change could not be written"))
+        (StatusCode::OK, "read_only", Some("the last change could not be stored"))
     } else if runners_in_trouble > 0 {
         (StatusCode::OK, "degraded", Some("a runner cannot record its work"))
     } else {
@@ -62,7 +62,7 @@ pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Response {
     response
 }
 
-/// Logs a browser in by a one-time link.
+/// Logs a browser in with a one-time link.
 #[utoipa::path(post, path = "/api/login", tag = "entry", security(()), request_body = LinkSecret,
     responses((status = 200, body = Me)))]
 pub(crate) async fn login(
@@ -78,12 +78,12 @@ pub(crate) async fn login(
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
     let fresh = fresh.map_err(|error| {
-        used_up(error, "this login link was used already or has expired: `shopfloor login` makes another")
+        used_up(error, "this login link was already used or has expired: run `shopfloor login` for another")
     })?;
     Ok(welcome(&hub, fresh.value))
 }
 
-/// Makes a new person of whoever holds an invitation, and logs their browser in.
+/// Accepts an invitation: creates a user and logs their browser in.
 #[utoipa::path(post, path = "/api/invites/accept", tag = "entry", security(()), request_body = InviteAccept,
     responses((status = 200, body = Me)))]
 pub(crate) async fn join(
@@ -100,12 +100,12 @@ pub(crate) async fn join(
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
     let fresh = fresh.map_err(|error| {
-        used_up(error, "this invitation was used already, taken back or has expired: ask for another")
+        used_up(error, "this invitation was already used, was revoked or has expired: ask for another")
     })?;
     Ok(welcome(&hub, fresh.value))
 }
 
-/// Lets a browser look by an observer link.
+/// Opens an observer link in a browser.
 #[utoipa::path(post, path = "/api/observe", tag = "entry", security(()), request_body = LinkSecret,
     responses((status = 200, body = Me)))]
 pub(crate) async fn observe(
@@ -121,7 +121,7 @@ pub(crate) async fn observe(
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
     let fresh =
-        fresh.map_err(|error| used_up(error, "this observer link was taken back or has expired: ask for another"))?;
+        fresh.map_err(|error| used_up(error, "this observer link was revoked or has expired: ask for another"))?;
     Ok(welcome(&hub, fresh.value))
 }
 
@@ -143,14 +143,14 @@ fn used_up(error: store::StoreError, detail: &str) -> AppError {
     }
 }
 
-/// The answer that sets the cookie of a login that has just begun; its secret was never used before.
+/// The answer that sets a new login's cookie.
 fn welcome(hub: &Hub, fresh: FreshLogin) -> Response {
     let cookie = cookie(hub, fresh.cookie, COOKIE_DAYS);
     let me = hub.me_view(fresh.user, fresh.observes);
     ([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, "no-store".to_owned())], Json(me)).into_response()
 }
 
-/// The login cookie: not for scripts, not for other sites' requests, and over TLS only where there is TLS.
+/// The login cookie: not for scripts, not for other sites' requests, and over TLS only if there is TLS.
 pub(crate) fn cookie(hub: &Hub, value: String, days: i64) -> String {
     Cookie::build((hub.doors.cookie_name(), value))
         .path("/")

@@ -1,4 +1,4 @@
-//! What handlers are given: an authenticated caller, a body, a query.
+//! Extractors: an authenticated caller, a body, a query.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::AppError;
 use crate::hub::{Hub, too_many};
 use crate::listen::Peer;
 
-/// Where a request came from.
+/// A request's origin.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
-    /// The address, as the audit trail and the limits see it.
+    /// The address, for the audit trail and the limits.
     pub(crate) address: IpAddr,
-    /// What the client said it is, shortened.
+    /// The client's user agent, shortened.
     pub(crate) client: String,
 }
 
@@ -47,7 +47,7 @@ impl FromRequestParts<Arc<Hub>> for Origin {
     }
 }
 
-/// The sender of a request, whose credential is valid now.
+/// The sender of a request, with a valid credential.
 pub(crate) struct Authenticated {
     pub(crate) credential: Credential,
     pub(crate) caller: Caller,
@@ -61,14 +61,14 @@ impl FromRequestParts<Arc<Hub>> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, AppError> {
         let origin = parts.extract_with_state::<Origin, _>(hub).await?;
         let bearer = bearer(&parts.headers, &hub.doors.cookie_name());
-        let Some(bearer) = bearer else { return Err(unauthenticated("no credential came with the request")) };
+        let Some(bearer) = bearer else { return Err(unauthenticated("the request has no credential")) };
         let Some(credential) = hub.store.authenticate(&bearer).await? else {
-            // Guessing is counted; whoever holds a valid credential is not.
+            // Only invalid credentials count as guesses.
             hub.meters.entry(origin.address).map_err(too_many)?;
-            return Err(unauthenticated("the credential is not valid, or not any more"));
+            return Err(unauthenticated("the credential is invalid or has ended"));
         };
         if credential.by_cookie && !parts.method.is_safe() && parts.headers.get(header::ORIGIN).is_none() {
-            return Err(AppError::new(ProblemKind::Forbidden, "a change by cookie must name its origin"));
+            return Err(AppError::new(ProblemKind::Forbidden, "a change with a cookie needs an `Origin` header"));
         }
         hub.meter(&credential)?;
         if let Some(peer) = parts.extensions.get::<Peer>() {
@@ -97,7 +97,7 @@ impl Authenticated {
     }
 }
 
-/// The secret that came with a request: a bearer's token first, a browser's cookie otherwise.
+/// A request's secret: its token, or else its cookie.
 pub(crate) fn bearer(headers: &HeaderMap, cookie_name: &str) -> Option<Bearer> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let secret = value.to_str().ok()?.strip_prefix("Bearer ")?.trim();
@@ -112,7 +112,7 @@ pub(crate) fn bearer(headers: &HeaderMap, cookie_name: &str) -> Option<Bearer> {
 fn unauthenticated(detail: &str) -> AppError {
     AppError::new(
         ProblemKind::Unauthenticated,
-        format!("{detail}: log in by a link from `shopfloor login`, or send a token"),
+        format!("{detail}: log in with a link from `shopfloor login`, or send a token"),
     )
 }
 
@@ -136,7 +136,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 
 fn refuse_body(rejection: &JsonRejection) -> Response {
     let status = match rejection.status() {
-        // One word for "this cannot be read", whether the syntax or a field is wrong.
+        // The same problem for a syntax error and a wrong field.
         StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
         other => other,
     };

@@ -1,4 +1,4 @@
-//! Letting people in whom GitHub vouches for: authorization code with PKCE, identity by GitHub's number.
+//! Login with GitHub: authorization code with PKCE; people are identified by GitHub's number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::AppError;
 use crate::hub::{Hub, too_many};
 use crate::options::GithubOptions;
 
-/// How long a person may take at GitHub, and how many may be there at once.
+/// How long a login may take, and how many may be pending.
 const PATIENCE: Duration = Duration::from_secs(600);
 const MAX_WAITING: usize = 1000;
-/// Binds a login to the browser that began it.
+/// Binds a login to the browser that started it.
 const STATE_COOKIE: &str = "shopfloor_github";
 
 type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
@@ -53,7 +53,7 @@ struct Organization {
 }
 
 impl Github {
-    /// Checks the addresses; `redirect` is where GitHub sends people back to.
+    /// Checks the addresses; `redirect` is where GitHub sends people back.
     pub(crate) fn new(options: &GithubOptions, url: &str) -> anyhow::Result<Self> {
         let base = options.url.trim_end_matches('/');
         let client = BasicClient::new(ClientId::new(options.client_id.clone()))
@@ -90,22 +90,22 @@ impl Github {
         (url.to_string(), state.into_secret())
     }
 
-    /// Whom GitHub says this code is from. A state works once, within the time, whatever the code.
+    /// The account of this code. A state works once and for a limited time.
     async fn identify(&self, state: &str, code: String) -> Result<Account, AppError> {
         let known = self.waiting.lock().remove(state).filter(|(_, since)| since.elapsed() < PATIENCE);
         let (verifier, _) = known.ok_or_else(stale)?;
         let exchange = self.client.exchange_code(AuthorizationCode::new(code)).set_pkce_verifier(verifier);
         let token = exchange.request_async(&|request| send(self.http.clone(), request)).await.map_err(|error| {
-            tracing::warn!(%error, "a login code was not exchanged");
+            tracing::warn!(%error, "could not exchange a login code");
             if is_refusal(&error) {
-                return AppError::new(ProblemKind::Forbidden, "GitHub did not confirm this login: begin again");
+                return AppError::new(ProblemKind::Forbidden, "GitHub did not confirm this login: start again");
             }
             away()
         })?;
         let token = token.access_token().secret();
         let account: Account = self.get("/user", token).await?;
         if !self.is_allowed(&account, token).await? {
-            let detail = format!("{} is not on this hub's list: ask its owner", account.login);
+            let detail = format!("{} may not log in to this hub: ask its owner", account.login);
             return Err(AppError::new(ProblemKind::Forbidden, detail));
         }
         Ok(account)
@@ -134,10 +134,10 @@ impl Github {
 }
 
 fn away() -> AppError {
-    AppError::new(ProblemKind::Unavailable, "GitHub does not answer now: try again later")
+    AppError::new(ProblemKind::Unavailable, "GitHub does not answer: try again later")
 }
 
-/// Whether GitHub said no, or could not say anything. It says no with status 200 and an `error` field, too.
+/// Whether GitHub refused or did not answer. It may also refuse with status 200 and an `error` field.
 fn is_refusal(error: &BasicRequestTokenError<reqwest::Error>) -> bool {
     match error {
         RequestTokenError::ServerResponse(_) => true,
@@ -161,12 +161,12 @@ async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpRespons
 fn stale() -> AppError {
     AppError::new(
         ProblemKind::Invalid,
-        "this login was not begun here, was used already, or took too long: begin again",
+        "this login was started elsewhere, was already used, or took too long: start again",
     )
 }
 
 fn configured(hub: &Hub) -> Result<&Github, AppError> {
-    hub.github.as_ref().ok_or_else(|| AppError::new(ProblemKind::NotFound, "this hub does not offer GitHub"))
+    hub.github.as_ref().ok_or_else(|| AppError::new(ProblemKind::NotFound, "this hub does not offer GitHub login"))
 }
 
 /// Sends a browser to GitHub.
@@ -181,19 +181,19 @@ pub(crate) async fn begin(State(hub): State<Arc<Hub>>, origin: Origin) -> Result
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&url)).into_response())
 }
 
-/// What GitHub sends a browser back with.
+/// The parameters of GitHub's redirect.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Callback {
-    /// To be exchanged for a token.
+    /// Exchanged for a token.
     code: Option<String>,
-    /// What the login was begun with.
+    /// The login's state.
     state: Option<String>,
-    /// Why GitHub said no.
+    /// Why GitHub refused.
     error: Option<String>,
 }
 
-/// Takes a browser back from GitHub and logs it in.
+/// Completes a login with GitHub.
 #[utoipa::path(get, path = "/api/auth/github/callback", tag = "entry", security(()), params(Callback),
     responses((status = 303, description = "to the page, logged in")))]
 pub(crate) async fn callback(
@@ -206,7 +206,7 @@ pub(crate) async fn callback(
     hub.meters.entry(origin.address).map_err(too_many)?;
     if let Some(error) = answer.error {
         let reason: String = error.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
-        return Err(AppError::new(ProblemKind::Forbidden, format!("GitHub said no ({reason}): begin again")));
+        return Err(AppError::new(ProblemKind::Forbidden, format!("GitHub refused the login ({reason}): start again")));
     }
     let (Some(code), Some(state)) = (answer.code, answer.state) else { return Err(stale()) };
     if !began_here(&headers, &state) {

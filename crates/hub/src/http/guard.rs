@@ -1,4 +1,4 @@
-//! What is checked before routing: `Host`, `Origin`, `Sec-Fetch-Site`; and what every answer says to browsers.
+//! Checks before routing: `Host`, `Origin`, `Sec-Fetch-Site`; and the security headers of every answer.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
     connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
 
-/// Refuses requests that a foreign page or a rebound name made; marks every answer.
+/// Refuses requests of foreign pages and rebound host names; adds the headers.
 pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let strict = hub.doors.secure() && !is_loopback(only(request.headers(), header::HOST));
     let mut response = match refusal(&hub, &request) {
@@ -32,7 +32,7 @@ pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: N
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Whoever came by TLS once comes by TLS for a year, also when a link says otherwise.
+    // HSTS: a browser that came with TLS uses TLS for a year.
     if strict {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
@@ -45,10 +45,10 @@ fn refusal(hub: &Hub, request: &Request) -> Option<Response> {
     let headers = request.headers();
     let host = only(headers, header::HOST);
     let authority = request.uri().authority().map(|authority| authority.as_str());
-    // A request in absolute form names its host twice; both must be ours.
+    // A request in absolute form names its host twice; both must be accepted.
     if !host.is_some_and(|host| hub.doors.knows_host(host)) || authority.is_some_and(|host| !hub.doors.knows_host(host))
     {
-        let detail = "this hub does not answer to that host name: use the address it printed, or start it with --public-url or --allow-host";
+        let detail = "this hub does not answer to that host name: use the address that it printed, or start it with --public-url or --allow-host";
         return Some(reply::problem(
             AppError::new(ProblemKind::Invalid, detail),
             Some(StatusCode::MISDIRECTED_REQUEST),
@@ -65,13 +65,13 @@ fn refusal(hub: &Hub, request: &Request) -> Option<Response> {
     None
 }
 
-/// Whether a `Host` is this machine to itself: other programs answer to that name, too, and not all of them by TLS.
+/// Whether a `Host` is a loopback name: other programs use it, too, and not all of them with TLS.
 fn is_loopback(host: Option<&str>) -> bool {
     let name = host.map(|host| host.rsplit_once(':').map_or(host, |(name, _)| name));
     name.is_none_or(|name| matches!(name, "localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Following a link from elsewhere to a page, or coming back from GitHub, is no attack.
+/// Following a link to a page, or returning from GitHub, is allowed.
 fn is_visit(request: &Request) -> bool {
     let navigates = text(request.headers(), "sec-fetch-mode") == Some("navigate") && request.method() == Method::GET;
     let path = request.uri().path();
@@ -79,11 +79,10 @@ fn is_visit(request: &Request) -> bool {
 }
 
 fn foreign() -> Response {
-    AppError::new(ProblemKind::Forbidden, "a page of another origin asked: only this hub's own page may")
-        .into_response()
+    AppError::new(ProblemKind::Forbidden, "requests from pages of other origins are refused").into_response()
 }
 
-/// A header that must not come twice: two readers could each believe another one.
+/// A header that must not occur twice: two readers could each use another one.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;

@@ -1,7 +1,7 @@
-//! The door for agents that speak MCP: `/mcp`, with a token, each request by itself.
+//! MCP over HTTP: `/mcp`, with a token, each request independent.
 //!
-//! A session of MCP is only a name here: it says which of a token's agents asks. Nothing is kept that another hub would
-//! have to know, and a name that is not known is as good as a known one.
+//! An MCP session is only a name: it identifies one of a token's agents. Nothing is stored that another hub would need,
+//! and unknown names are accepted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ use crate::AppError;
 use crate::app;
 use crate::hub::Hub;
 
-/// A caller that was silent for so long has nothing in hand any more.
+/// A caller that was silent for so long holds nothing any more.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 60);
-/// So long a silent caller's leases are renewed: a model may think, or run a build. No connection tells us more.
+/// How long to renew a silent caller's leases: a model may think, or run a build, and there is no connection to watch.
 const GRACE: Duration = Duration::from_secs(5 * 60);
 
-/// The door, with what its callers have in hand.
+/// The endpoint, with the tasks that its callers hold.
 pub(crate) struct Door {
     hub: Arc<Hub>,
     service: Service,
@@ -39,12 +39,12 @@ pub(crate) struct Door {
 
 type Service = mcp::HttpService;
 
-/// Names the session of MCP that a request belongs to.
+/// The header that names a request's MCP session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// A longer name of a session is not one of ours, and is not remembered.
+/// Longer session names are not ours and are not remembered.
 const LONGEST_SESSION: usize = 128;
 
-/// A caller's desk, and how it was last asked: an agent's token is renewed.
+/// A caller's desk, and its newest credential: an agent's token is renewed.
 type Place = (Arc<Desk>, Arc<Mutex<(Bearer, String)>>);
 
 impl Seat for Place {
@@ -62,7 +62,7 @@ impl Seat for Place {
 }
 
 impl Door {
-    /// A door that answers to the hub's own names only.
+    /// An endpoint for the hub's own host names.
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         let service = mcp::http_service(hub.doors.hosts().to_vec(), hub.doors.origins().to_vec(), BODY);
         Self { hub, service, desks: Mutex::new(Desks::new()) }
@@ -94,13 +94,13 @@ impl Door {
         response
     }
 
-    /// The request with its caller, once that is proven and all of it has come.
+    /// The request with its authenticated caller, once the whole body has arrived.
     async fn admit(&self, request: Request) -> Result<(http::Request<Bytes>, Arc<Desk>), Response> {
         let (mut parts, body) = request.into_parts();
         let refuse = |detail: &str| AppError::new(ProblemKind::Unauthenticated, detail).into_response();
-        // A cookie travels by itself; only a program that was given a token sends one.
+        // Browsers send cookies by themselves; only a program sends a token.
         let Some(bearer) = bearer(&parts.headers, "").filter(|bearer| matches!(bearer, Bearer::Token(_))) else {
-            return Err(refuse("send a token as `Authorization: Bearer …`: `shopfloor token create` makes one"));
+            return Err(refuse("send a token as `Authorization: Bearer …`; `shopfloor token create` creates one"));
         };
         let caller =
             Authenticated::from_request_parts(&mut parts, &self.hub).await.map_err(IntoResponse::into_response)?;
@@ -116,17 +116,17 @@ impl Door {
                 return Err(error.into_response());
             }
             Err(_) => {
-                let error = AppError::new(ProblemKind::Invalid, "the body did not come in time");
+                let error = AppError::new(ProblemKind::Invalid, "the body did not arrive in time");
                 return Err(reply::problem(error, Some(StatusCode::REQUEST_TIMEOUT)));
             }
         };
-        // The tools ask as the caller; nothing else of the request needs the secret.
+        // The tools act for the caller; nothing else needs the secret.
         parts.headers.remove(header::AUTHORIZATION);
         parts.extensions.insert(desk.clone());
         Ok((http::Request::from_parts(parts, body), desk))
     }
 
-    /// What this agent has in hand here: the agent of one of our sessions, or of a session of MCP, or of a token.
+    /// The desk of this agent: of one of our sessions, of an MCP session, or of a token.
     fn desk(
         &self,
         credential: &Credential,
@@ -135,7 +135,7 @@ impl Door {
         origin: String,
     ) -> Result<Arc<Desk>, AppError> {
         let (owner, name) = match (credential.actor, &named) {
-            // Its token changes, and it is one worker however often it connects.
+            // Its token changes, but it is one worker across connections.
             (Actor::Agent { session, .. }, _) => (session.to_string(), ""),
             (_, Some(named)) => (credential.id.clone(), named.as_str()),
             (_, None) => (credential.id.clone(), ""),
@@ -158,7 +158,7 @@ impl Door {
     }
 }
 
-/// The session of MCP that a request says it belongs to.
+/// The MCP session of a request.
 fn session_of(headers: &HeaderMap) -> Result<Option<String>, AppError> {
     let Some(value) = headers.get(SESSION) else { return Ok(None) };
     let named = value.to_str().ok().filter(|text| !text.is_empty() && text.len() <= LONGEST_SESSION);
@@ -170,7 +170,7 @@ fn session_of(headers: &HeaderMap) -> Result<Option<String>, AppError> {
     named.map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
-/// The answer to what is no message of JSON-RPC, though it says that it is JSON.
+/// The answer to JSON that is not a JSON-RPC message.
 fn refused(request: &http::Request<Bytes>) -> Option<Response> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let json = kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("application/json"));
@@ -182,7 +182,7 @@ fn refused(request: &http::Request<Bytes>) -> Option<Response> {
     Some((StatusCode::BAD_REQUEST, kind, answer).into_response())
 }
 
-/// Whether a client begins with this.
+/// Whether this message initializes a client.
 fn begins(body: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Message {
@@ -197,7 +197,7 @@ fn settings(credential: &Credential, named: Option<&str>) -> Settings {
         Actor::Agent { project, session, .. } => {
             Settings { project: Some(project.to_string()), session: Some(session), ..settings }
         }
-        // One session of MCP is one worker, and without one the token is; unless it says otherwise.
+        // An MCP session is one worker, and without one the token is, unless the caller names a worker.
         Actor::User { .. } | Actor::Observer { .. } | Actor::Runner { .. } => {
             let id = named.unwrap_or(&credential.id);
             Settings { worker: Some(format!("mcp-{}", &id[id.len().saturating_sub(8)..])), ..settings }
@@ -205,7 +205,7 @@ fn settings(credential: &Credential, named: Option<&str>) -> Settings {
     }
 }
 
-/// Runs verbs here, as the bearer of a token that is looked up anew each time: it may have ended.
+/// Runs verbs here with a token that is checked each time: it may have ended.
 struct HubVerbs {
     hub: Arc<Hub>,
     last: Arc<Mutex<(Bearer, String)>>,
@@ -221,7 +221,7 @@ impl Verbs for HubVerbs {
                 let detail = "the token was revoked or has expired";
                 return Err(Problem::new(ProblemKind::Unauthenticated, detail));
             };
-            // An agent speaks MCP, also with its person's own token.
+            // MCP calls are an agent's, even with its person's own token.
             let caller = credential.caller(origin).with_agent(true);
             crate::app::run(&self.hub, &credential, &caller, None, call).await.map_err(AppError::into_problem)
         })

@@ -28,14 +28,14 @@ use tower_http::timeout::TimeoutLayer;
 use crate::AppError;
 use crate::hub::Hub;
 
-/// The largest body that is read.
+/// Maximum size of a body.
 const BODY: usize = 1024 * 1024;
-/// How long a request may take, the socket apart.
+/// Time limit of a request, except for sockets.
 const REQUEST: Duration = Duration::from_secs(30);
-/// How long an answer may take: longer than anybody may wait for a task.
+/// Time limit of an answer: longer than the maximum wait for a task.
 const ANSWER: Duration = Duration::from_secs(75);
 
-/// Every route, behind the checks that come before routing.
+/// Every route, behind the checks before routing.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let (api, document) = openapi::routes();
     let door = Arc::new(mcp::Door::new(hub.clone()));
@@ -48,7 +48,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/api/openapi.json", get(move || openapi::serve(document.clone())))
         .method_not_allowed_fallback(|| async {
             reply::problem(
-                AppError::new(ProblemKind::Invalid, "this path does not take that method"),
+                AppError::new(ProblemKind::Invalid, "this path does not support that method"),
                 Some(StatusCode::METHOD_NOT_ALLOWED),
             )
         })
@@ -67,5 +67,5 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
 }
 
 async fn unknown() -> AppError {
-    AppError::new(ProblemKind::NotFound, "there is no such path: /api/openapi.json lists them all")
+    AppError::new(ProblemKind::NotFound, "unknown path: /api/openapi.json lists all paths")
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the handlers.
+//! The OpenAPI document, generated from the handlers.
 
 use std::sync::Arc;
 
@@ -24,19 +24,19 @@ use crate::hub::Hub;
 ))]
 struct Base;
 
-/// What may go wrong with any operation.
+/// Errors of every operation.
 const PROBLEMS: &[(&str, &str)] = &[
-    ("400", "the request is wrong: change it"),
+    ("400", "the request is invalid"),
     ("401", "no valid credential"),
     ("403", "the caller may not do this"),
-    ("404", "it does not exist, or the caller may not know that it does"),
-    ("409", "it changed meanwhile, a name is taken, or no runner can take it"),
+    ("404", "it does not exist, or the caller has no access to it"),
+    ("409", "somebody changed it first, a name is taken, or no runner can run it"),
     ("413", "the body is too large"),
     ("415", "the body is not JSON"),
     ("421", "the host name is not this hub's"),
     ("429", "too many requests: see Retry-After"),
-    ("503", "the database, or the runner that was asked, does not answer now: retry with the same key"),
-    ("507", "nothing can be written now: the disk is full or the database read-only"),
+    ("503", "the database or the runner does not answer: retry with the same key"),
+    ("507", "the hub cannot write: the disk is full or the database is read-only"),
 ];
 
 /// The routes with the document that describes them.
@@ -61,7 +61,7 @@ pub fn document() -> OpenApi {
     routes().1
 }
 
-/// Adds what every operation has in common.
+/// Adds the common parts of every operation.
 fn complete(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
     components.schemas.insert(Problem::name().into_owned(), Problem::schema());
@@ -73,7 +73,7 @@ fn complete(document: &mut OpenApi) {
         .description(Some("A token: `shopfloor token create`"))
         .build();
     components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    let login = ApiKeyValue::with_description("shopfloor_PORT", "A browser's login; its name carries the hub's port");
+    let login = ApiKeyValue::with_description("shopfloor_PORT", "A browser's login; the name contains the hub's port");
     components.add_security_scheme("login", SecurityScheme::ApiKey(ApiKey::Cookie(login)));
     let none: [&str; 0] = [];
     document.security = Some(vec![SecurityRequirement::new("token", none), SecurityRequirement::new("login", none)]);

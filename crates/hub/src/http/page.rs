@@ -12,7 +12,7 @@ struct Page;
 const NOT_BUILT: &str = "The page was not built into this hub. Run `make build`, then start it again.\n\
     The HTTP API and the CLI work without it.\n";
 
-/// A file of the page, or the page itself for any of its places.
+/// A file of the page, or the page itself for any of its paths.
 pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")]).into_response();
@@ -32,7 +32,7 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
 
 fn respond(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
     let etag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
-    // Names under assets/ carry a hash of their content; everything else is asked for again.
+    // Names under assets/ contain a hash of their content; everything else is revalidated.
     let caching = if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if known == Some(etag.as_str()) {

@@ -13,7 +13,7 @@ impl IntoResponse for AppError {
     }
 }
 
-/// A refusal; `status` replaces the kind's own where HTTP has a finer one.
+/// A refusal; `status` replaces the kind's own if HTTP has a more precise one.
 pub(crate) fn problem(error: AppError, status: Option<StatusCode>) -> Response {
     let mut problem = error.into_problem();
     if let Some(status) = status {
@@ -34,7 +34,7 @@ pub(crate) fn problem(error: AppError, status: Option<StatusCode>) -> Response {
     response
 }
 
-/// What a verb answered, as its bare view.
+/// A verb's answer, as its bare view.
 pub(crate) fn answer(status: StatusCode, answer: Answer) -> Response {
     match answer {
         Answer::Done => StatusCode::NO_CONTENT.into_response(),
@@ -42,14 +42,14 @@ pub(crate) fn answer(status: StatusCode, answer: Answer) -> Response {
     }
 }
 
-/// A handler panicked: the caller is told, the hub goes on.
+/// A handler panicked: the caller gets an error, and the hub continues.
 pub(crate) fn panicked(cause: Box<dyn std::any::Any + Send>) -> Response {
     let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
     let cause = anyhow::anyhow!("a handler panicked: {}", text.unwrap_or("without a message"));
     AppError::Internal(cause).into_response()
 }
 
-/// The kind of problem that a status of axum's own stands for.
+/// The kind of problem for a status of axum's own.
 pub(crate) fn kind_of(status: StatusCode) -> ProblemKind {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => ProblemKind::TooLarge,

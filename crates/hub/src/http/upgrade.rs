@@ -1,4 +1,4 @@
-//! The doors of the WebSockets: who does not pass them has no socket.
+//! Upgrades to WebSockets: checked before there is a socket.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::hub::Hub;
 use crate::links;
 use crate::live::socket::{self, Revocations};
 
-/// A caller whose credential is watched since before its credential was checked.
+/// A caller whose credential has been watched since before it was checked.
 pub(crate) struct Watched {
     revoked: Revocations,
     caller: Authenticated,
@@ -62,7 +62,7 @@ pub(crate) async fn link(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let Actor::Runner { user: owner, runner } = caller.credential.actor else {
-        let detail = "only a runner's own token opens a link: `shopfloor runner create` makes one";
+        let detail = "only a runner's own token opens a link; `shopfloor runner create` creates one";
         return AppError::new(ProblemKind::Forbidden, detail).into_response();
     };
     let upgrade = match checked(&caller, &headers, upgrade, MAX_LINK_FRAME) {
@@ -73,8 +73,8 @@ pub(crate) async fn link(
     upgrade.on_upgrade(move |stream| links::socket::serve(hub, credential, runner, owner, origin, revoked, stream))
 }
 
-/// Refuses what is no upgrade. A cookie, which browsers send by themselves, needs our own `Origin`; a foreign `Origin`
-/// was refused before routing.
+/// Refuses requests that are not upgrades. A cookie, which browsers send by themselves, needs our own `Origin`; a
+/// foreign `Origin` was refused before routing.
 fn checked(
     caller: &Authenticated,
     headers: &HeaderMap,
@@ -82,7 +82,7 @@ fn checked(
     largest: usize,
 ) -> Result<WebSocketUpgrade, Box<Response>> {
     if caller.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
-        let error = AppError::new(ProblemKind::Forbidden, "a socket by cookie must name its origin");
+        let error = AppError::new(ProblemKind::Forbidden, "a socket with a cookie needs an `Origin` header");
         return Err(Box::new(error.into_response()));
     }
     let upgrade = upgrade.map_err(|rejection| {

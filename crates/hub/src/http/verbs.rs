@@ -1,4 +1,4 @@
-//! Every verb over HTTP, as the protocol declares it: decode, call, encode, and the operation that describes it.
+//! Every verb over HTTP, as the protocol declares it: decode, call, encode, and its OpenAPI operation.
 
 use std::sync::Arc;
 

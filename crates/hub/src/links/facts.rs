@@ -1,5 +1,5 @@
-//! The queue of one runner's facts before the database, bounded in number and bytes, so that any number of runners
-//! can be served.
+//! The queue of one runner's facts for the database, bounded in number and bytes, so that the hub can serve any number
+//! of runners.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use super::link::Link;
 use super::socket::take;
 use crate::hub::Hub;
 
-/// How many facts may wait to be stored; further ones wait in the socket.
+/// How many facts may be queued; further ones wait in the socket.
 const FACTS: usize = 1024;
-/// How many bytes they may have together.
+/// How many bytes may be queued.
 const BYTES: usize = 4 * MAX_LINK_FRAME;
 
-/// A fact that waits, and the room that it takes.
+/// A queued fact and its share of the limit.
 struct Waits {
     fact: Fact,
     _room: OwnedSemaphorePermit,
 }
 
-/// The way to the database.
+/// The sending end.
 pub(super) struct Facts {
     queue: mpsc::Sender<Waits>,
     room: Arc<Semaphore>,
 }
 
-/// Its other end.
+/// The receiving end.
 pub(super) struct Queue(mpsc::Receiver<Waits>);
 
 impl Facts {
-    /// A way in, and what comes through it.
+    /// Both ends of a queue.
     pub(super) fn new() -> (Self, Queue) {
         let (queue, waiting) = mpsc::channel(FACTS);
         (Self { queue, room: Arc::new(Semaphore::new(BYTES)) }, Queue(waiting))
@@ -49,7 +49,7 @@ impl Facts {
 }
 
 impl Queue {
-    /// What waits now, with its room; nothing: the link is over.
+    /// The queued facts; `None`: the link ended.
     async fn next(&mut self) -> Option<(Vec<Fact>, Vec<OwnedSemaphorePermit>)> {
         let mut waits = Vec::new();
         self.0.recv_many(&mut waits, FACTS).await;
@@ -58,14 +58,14 @@ impl Queue {
     }
 }
 
-/// Stores facts as they come, many in one transaction, and says so.
+/// Stores facts, many in one transaction, and acknowledges them.
 pub(super) async fn store(hub: Arc<Hub>, caller: Caller, link: Arc<Link>, journal: JournalId, mut queue: Queue) {
     while let Some((facts, room)) = queue.next().await {
         match take(&hub, &caller, link.runner, journal, facts).await {
             Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
             Err(error) => {
-                // What is not acknowledged comes again with the next link.
-                tracing::warn!(%error, runner = %link.runner, "a runner's facts could not be stored");
+                // Unacknowledged facts are sent again on the next link.
+                tracing::warn!(%error, runner = %link.runner, "could not store a runner's facts");
                 link.end();
             }
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn facts_wait_in_the_socket_when_there_is_no_room() {
+    async fn facts_wait_in_the_socket_when_the_queue_is_full() {
         let (facts, mut queue) = Facts::new();
         let fact = || {
             let body = FactBody::SessionProgress { session: SessionId::generate() };
@@ -97,7 +97,7 @@ mod tests {
         assert!(facts.hand_on(fact(), 1).now_or_never().is_none(), "until they are stored");
         drop(room);
         facts.hand_on(fact(), usize::MAX).now_or_never().expect("there is room again");
-        // Without tokio's own budget, which would interrupt a loop as long as this one.
+        // Without tokio's own budget, which would interrupt such a long loop.
         let another = || tokio::task::unconstrained(facts.hand_on(fact(), 100)).now_or_never();
         for _ in 1..FACTS {
             another().expect("there is room");

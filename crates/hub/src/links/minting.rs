@@ -1,4 +1,4 @@
-//! Makes the tokens of a runner's agents: one at a time, and no more often than an agent can need one.
+//! Creates the tokens of a runner's agents: one at a time, at a limited rate.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use tokio::time::Instant;
 use super::link::Link;
 use crate::hub::Hub;
 
-/// Within this time a session's token is made twice at most; a runner asks again only after longer.
+/// Within this time, at most two tokens per session; a runner renews less often.
 const AGAIN: Duration = Duration::from_secs(5);
-/// Once for a session that starts, and once more for one whose runner has forgotten that it asked.
+/// One for a session that starts, and one if its runner forgot that it asked.
 const TIMES: u32 = 2;
-/// How many sessions of one runner get a token within that time; others are asked for again by the runner.
+/// How many sessions of one runner get a token within that time; the runner asks again for others.
 const MOST: usize = 256;
 
-/// Which sessions' tokens were asked for lately.
+/// Recent requests for tokens.
 #[derive(Debug, Default)]
 struct Asked(HashMap<SessionId, (Instant, u32)>);
 
 impl Asked {
-    /// Whether a token is to be made for a session now.
+    /// Whether to create a token for a session now.
     fn admits(&mut self, session: SessionId, now: Instant) -> bool {
         self.0.retain(|_, (at, _)| now.saturating_duration_since(*at) < AGAIN);
         if self.0.len() >= MOST && !self.0.contains_key(&session) {
@@ -38,20 +38,20 @@ impl Asked {
     }
 }
 
-/// The way to a link's tokens.
+/// The queue of a link's token requests.
 pub(super) struct Minting {
     queue: mpsc::Sender<SessionId>,
     asked: Mutex<Asked>,
 }
 
 impl Minting {
-    /// A way to ask, and what is asked for.
+    /// Both ends of a queue.
     pub(super) fn new() -> (Self, mpsc::Receiver<SessionId>) {
         let (queue, wanted) = mpsc::channel(MOST);
         (Self { queue, asked: Mutex::default() }, wanted)
     }
 
-    /// A runner wants the token of a session. What comes too often is dropped: a runner without an answer asks again.
+    /// Requests the token of a session. Requests above the limit are dropped: the runner asks again.
     pub(super) fn want(&self, session: SessionId) {
         if self.asked.lock().admits(session, Instant::now()) {
             let _ = self.queue.try_send(session);
@@ -59,7 +59,7 @@ impl Minting {
     }
 }
 
-/// Makes what is wanted, in order, until the link ends: a runner never has two such writes in the queue of all.
+/// Creates the requested tokens in order until the link ends: a runner has at most one such write in the shared queue.
 pub(super) async fn mint(hub: Arc<Hub>, caller: Caller, link: Arc<Link>, mut wanted: mpsc::Receiver<SessionId>) {
     let runner = link.runner;
     while let Some(session) = wanted.recv().await {
@@ -68,7 +68,7 @@ pub(super) async fn mint(hub: Arc<Hub>, caller: Caller, link: Arc<Link>, mut wan
                 let lives_seconds = Some(AGENT_TOKEN_SECONDS);
                 link.tell(&ToRunner::Token { session, secret: minted.value, lives_seconds });
             }
-            Err(error) => tracing::warn!(%error, %session, "could not make an agent's token"),
+            Err(error) => tracing::warn!(%error, %session, "could not create an agent's token"),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Links: runners' sockets, and the terminals that come through them.
+//! Links: runners' sockets, and the terminals that they carry.
 //!
-//! A runner has one link at a time; a newer one replaces an older one, which may be half open. A terminal that somebody
-//! watches is one stream from its runner, however many watch; nobody watching is no stream.
+//! A runner has one link at a time; a newer one replaces an older one, which may be half open. A watched terminal is
+//! one stream from its runner, however many people watch; without watchers there is no stream.
 
 mod facts;
 mod link;
@@ -30,14 +30,14 @@ use link::Link;
 pub(crate) use ring::{Cursor, Step};
 pub(crate) use terminal::Terminal;
 
-/// How long a link that is about to end may take.
+/// How long a closing link may take.
 const GOING: Duration = Duration::from_secs(2);
 
-/// Every runner that is connected to this hub, and every terminal that somebody watches.
+/// Every runner connected to this hub, and every watched terminal.
 #[derive(Default)]
 pub(crate) struct Links {
     links: Mutex<HashMap<RunnerId, Arc<Link>>>,
-    /// When runners whose links are over were last heard from.
+    /// When disconnected runners were last heard.
     gone: Mutex<HashMap<RunnerId, Instant>>,
     terminals: Mutex<Terminals>,
     channels: AtomicU32,
@@ -56,12 +56,12 @@ impl Terminals {
 }
 
 impl Links {
-    /// Asks a runner for something while somebody waits.
+    /// Sends a request to a runner and waits for the answer.
     pub(crate) async fn ask(&self, runner: RunnerId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
         self.reach(runner)?.ask(ask).await
     }
 
-    /// When the runners that are, or were, linked to this hub were last heard from, able to work.
+    /// When the runners of this hub were last heard, able to work.
     pub(crate) fn last_heard(&self) -> Vec<LastHeard> {
         let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         let linked = self.links.lock();
@@ -76,32 +76,32 @@ impl Links {
         here.chain(gone).collect()
     }
 
-    /// The runners that are linked to this hub.
+    /// The runners connected to this hub.
     pub(crate) fn linked(&self) -> Vec<RunnerId> {
         self.links.lock().keys().copied().collect()
     }
 
-    /// The runners that are linked to this hub, heard from as often as they should be, and able to work.
+    /// The runners connected to this hub that are heard regularly and can work.
     pub(crate) fn heard(&self) -> Vec<RunnerId> {
         self.links.lock().iter().filter(|(_, link)| link.works()).map(|(runner, _)| *runner).collect()
     }
 
-    /// Whether a runner has a link here and is silent on it.
+    /// Whether a runner is connected here but silent.
     pub(crate) fn is_silent(&self, runner: RunnerId) -> bool {
         self.links.lock().get(&runner).is_some_and(|link| !link.is_heard())
     }
 
-    /// Refuses when a runner cannot be asked.
+    /// Refuses if a runner is unreachable.
     pub(crate) fn reachable(&self, runner: RunnerId) -> Result<(), AppError> {
         self.reach(runner).map(|_| ())
     }
 
     fn reach(&self, runner: RunnerId) -> Result<Arc<Link>, AppError> {
-        let away = "its runner is not connected to this hub: try again when it is back";
+        let away = "its runner is not connected: try again when it is back";
         self.of(runner).ok_or_else(|| AppError::new(ProblemKind::Unavailable, away))
     }
 
-    /// Shows a session's terminal to one more watcher, who is woken when there may be something to send.
+    /// Adds a watcher to a session's terminal, who is woken when there may be something to send.
     pub(crate) fn watch(self: &Arc<Self>, session: &Session, from: Option<u64>, wake: Arc<Notify>) -> Watch {
         let mut terminals = self.terminals.lock();
         let known = terminals.by_session.get(&session.id).cloned();
@@ -123,11 +123,11 @@ impl Links {
 
     /// The terminal behind a channel of this runner's link.
     fn on_channel(&self, runner: RunnerId, channel: u32) -> Option<Arc<Terminal>> {
-        // A runner speaks for its own sessions only, whatever channel it names.
+        // A runner speaks only for its own sessions, whatever channel it names.
         self.terminals.lock().by_channel.get(&channel).filter(|terminal| terminal.runner == runner).cloned()
     }
 
-    /// Whether another process speaks for the same runner, from another memory; one that is just going is waited for.
+    /// Whether another process is connected as the same runner, with another memory; waits for one that is closing.
     async fn is_taken(&self, runner: RunnerId, journal: JournalId) -> bool {
         let Some(other) = self.of(runner).filter(|other| other.journal != journal && other.is_heard()) else {
             return false;
@@ -137,7 +137,7 @@ impl Links {
 
     /// A runner's link begins; an older one ends.
     fn begin(&self, link: &Arc<Link>) {
-        // Under the lock that everybody takes first: what a link that comes says and one that goes does not mix.
+        // Under the common lock, so that a beginning link and an ending one do not mix.
         let terminals = self.terminals.lock();
         let older = self.links.lock().insert(link.runner, link.clone());
         if let Some(older) = older {
@@ -158,18 +158,18 @@ impl Links {
     }
 }
 
-/// One watcher's place at a terminal, as long as it is held.
+/// One watcher of a terminal.
 pub(crate) struct Watch {
     links: Arc<Links>,
     /// The terminal.
     pub(crate) terminal: Arc<Terminal>,
     id: u64,
-    /// How far the watcher is.
+    /// The watcher's position.
     pub(crate) cursor: Cursor,
 }
 
 impl Watch {
-    /// What to send next; moves the cursor past it.
+    /// What to send next; advances the cursor.
     pub(crate) fn next(&mut self) -> Step {
         self.terminal.next(&mut self.cursor)
     }
@@ -177,7 +177,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Under the lock that `watch` takes, so that nobody enters a terminal that is being given up.
+        // Under the lock of `watch`, so that nobody joins a terminal that is being closed.
         let mut terminals = self.links.terminals.lock();
         if self.terminal.leave(self.id) {
             terminals.by_session.remove(&self.terminal.session);

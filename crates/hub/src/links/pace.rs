@@ -1,4 +1,4 @@
-//! How fast a runner is read: one that sends more frames than anybody can need waits in its own socket.
+//! Limits how fast a runner is read: a flood of frames waits in the runner's own socket.
 
 use std::num::NonZeroU32;
 
@@ -14,13 +14,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// So many frames in a second.
+    /// A limit in frames per second.
     pub(super) fn new(per_second: u32) -> Self {
         let quota = Quota::per_second(NonZeroU32::new(per_second).unwrap_or(NonZeroU32::MIN));
         Self { frames: RateLimiter::direct(quota), clock: DefaultClock::default(), resumes: None }
     }
 
-    /// Counts a frame; after too many, no further one is read for a moment.
+    /// Counts a frame; above the limit, reading pauses for a moment.
     pub(super) fn count(&mut self) {
         if let Err(refused) = self.frames.check() {
             self.resumes = Some(Instant::now() + refused.wait_time_from(self.clock.now()));
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_flood_waits_and_the_rest_does_not() {
+    async fn a_flood_waits_and_normal_traffic_does_not() {
         let mut pace = Pace::new(100);
         (0..100).for_each(|_| pace.count());
         assert!(pace.resumes.is_none());

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use protocol::terminal::WATCH_WINDOW;
 
-/// How many bytes are kept for watchers that are a little behind.
+/// How many bytes to keep for watchers that lag.
 const KEPT: u64 = 1024 * 1024;
-/// A screen that is older than this is asked for anew rather than caught up from.
+/// A screen older than this is requested again instead of replaying from it.
 const STALE: u64 = 64 * 1024;
-/// How much one frame holds at most.
+/// Maximum size of a frame.
 const FRAME: usize = 32 * 1024;
 
 /// A terminal's screen at a position.
@@ -31,27 +31,27 @@ pub(crate) struct Exit {
     pub(crate) signal: Option<i32>,
 }
 
-/// How far one watcher is.
+/// One watcher's position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// The next byte that it needs; `None`: it needs the screen.
     at: Option<u64>,
     /// The size that it knows.
     epoch: u64,
-    /// Everything before this was taken in.
+    /// Everything before this was processed.
     credit: u64,
     /// Everything before this was sent.
     sent: u64,
-    /// Where the last screen was that was sent, and how many bytes of screens were that were not taken in yet.
+    /// The offset of the last sent screen, and how many bytes of screens were not processed yet.
     screened: u64,
     unread: u64,
-    /// Where the terminal was when a screen was first missed: one from later on will do, however much came after it.
+    /// Where the terminal was when the watcher first needed a screen: any later screen will do.
     missed: Option<u64>,
     exited: bool,
 }
 
 impl Cursor {
-    /// The watcher took everything in before `offset`.
+    /// The watcher processed everything before `offset`.
     pub(crate) fn credit(&mut self, offset: u64) {
         self.credit = self.credit.max(offset.min(self.sent));
         if self.credit >= self.screened {
@@ -71,7 +71,7 @@ pub(crate) enum Step {
     Data(u64, Bytes),
     /// The end.
     Exit(Exit),
-    /// Nothing now: a fresh screen must be asked for.
+    /// Nothing now: a fresh screen must be requested.
     WantScreen,
 }
 
@@ -84,32 +84,32 @@ pub(crate) struct Ring {
     screen: Option<Arc<Screen>>,
     /// The size of the newest screen.
     size: Option<(u16, u16)>,
-    /// Counts the sizes; every watcher needs the screen of the newest.
+    /// Counts the sizes; every watcher needs a screen of the newest.
     epoch: u64,
-    /// Where the size last changed: who left before it needs the screen.
+    /// Where the size last changed: a watcher that left before needs the screen.
     resized_at: Option<u64>,
     exit: Option<Exit>,
 }
 
 impl Ring {
-    /// Starts at a position that the first watcher knows everything before.
+    /// Starts at a position that the first watcher already knows.
     pub(crate) fn starting_at(offset: u64) -> Self {
         Self { start: offset, end: offset, ..Self::default() }
     }
 
-    /// Everything before it is known.
+    /// The end of the known bytes.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Takes output in. May overlap what is known: it may come twice.
+    /// Adds output. It may overlap known output: it may arrive twice.
     pub(crate) fn data(&mut self, offset: u64, bytes: Bytes) {
-        // No terminal has shown so much: whoever says so is mad.
+        // Offset overflow: the runner is broken; drop it.
         if offset.checked_add(bytes.len() as u64).is_none() {
             return;
         }
         if offset > self.end {
-            // Something is missing: nobody can go on from before it without a screen.
+            // A gap: nobody can continue from before it without a screen.
             self.restart(offset);
             self.screen = None;
         }
@@ -128,12 +128,12 @@ impl Ring {
         }
     }
 
-    /// Takes a screen in.
+    /// Adds a screen.
     pub(crate) fn screen(&mut self, screen: Screen) {
         if screen.offset > self.end || screen.offset < self.start {
             self.restart(screen.offset);
         }
-        // Without a size to compare with, whoever came back without a screen may have another one.
+        // Without a size to compare, a watcher that returned without a screen may have another size.
         let size = Some((screen.cols, screen.rows));
         if self.size != size {
             self.epoch += 1;
@@ -148,14 +148,14 @@ impl Ring {
         self.exit = Some(exit);
     }
 
-    /// Where a watcher begins that knows everything before `from`.
+    /// The start position of a watcher that knows everything before `from`.
     pub(crate) fn enter(&self, from: Option<u64>) -> Cursor {
         let known = from.filter(|from| self.resized_at.is_none_or(|resized| resized < *from));
         let credit = from.unwrap_or(0);
         Cursor { at: known, epoch: self.epoch, credit, sent: credit, ..Cursor::default() }
     }
 
-    /// What a watcher gets next; moves its cursor past it.
+    /// What a watcher gets next; advances its cursor.
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Step {
         if cursor.sent.saturating_sub(cursor.credit) >= WATCH_WINDOW {
             return Step::Wait;
@@ -188,7 +188,7 @@ impl Ring {
     }
 
     fn whole(&self, cursor: &mut Cursor) -> Step {
-        // Whoever takes none in would be sent more and more of them.
+        // A watcher that processes no screens would be sent ever more of them.
         if cursor.unread >= WATCH_WINDOW {
             return Step::Wait;
         }
@@ -200,7 +200,7 @@ impl Ring {
         cursor.missed = None;
         cursor.at = Some(screen.offset);
         cursor.epoch = self.epoch;
-        // What was skipped need not be taken in any more.
+        // Skipped output need not be processed any more.
         (cursor.sent, cursor.screened) = (screen.offset, screen.offset);
         cursor.unread += screen.bytes.len() as u64;
         cursor.credit = screen.offset.saturating_sub(screen.bytes.len() as u64).max(cursor.credit.min(screen.offset));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_watcher_gets_the_screen_and_then_what_follows() {
+    fn a_late_watcher_gets_the_screen_and_then_the_output() {
         let mut ring = Ring::default();
         ring.data(0, Bytes::from_static(b"hello "));
         let mut late = ring.enter(None);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_that_takes_nothing_in_waits_and_then_gets_the_screen_without_any_new_output() {
+    fn a_stalled_watcher_waits_and_then_gets_the_screen_without_new_output() {
         let mut ring = Ring::starting_at(0);
         let mut slow = ring.enter(Some(0));
         let mut sent = 0;
@@ -249,7 +249,7 @@ mod tests {
                 sent += bytes.len() as u64;
             }
         }
-        assert_eq!(sent, WATCH_WINDOW, "no more than the window is under way");
+        assert_eq!(sent, WATCH_WINDOW, "at most the window is in flight");
         slow.credit(sent);
         assert_eq!(ring.next(&mut slow), Step::WantScreen);
         ring.screen(screen(ring.end(), 80));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn screens_do_not_pile_up_for_who_takes_none_in() {
+    fn screens_do_not_pile_up_for_a_stalled_watcher() {
         let mut ring = Ring::default();
         let mut slow = ring.enter(None);
         let large = |offset| Screen { bytes: vec![b'x'; 10_000], ..screen(offset, 80) };
@@ -267,13 +267,13 @@ mod tests {
             ring.screen(large(part * 2_000_000));
             sent += u64::from(matches!(ring.next(&mut slow), Step::Screen(_)));
         }
-        assert_eq!(sent, WATCH_WINDOW.div_ceil(10_000), "no more than the window is under way");
+        assert_eq!(sent, WATCH_WINDOW.div_ceil(10_000), "at most the window is in flight");
         slow.credit(sent * 2_000_000);
         assert!(matches!(ring.next(&mut slow), Step::Screen(got) if got.offset == 198_000_000), "the newest");
     }
 
     #[test]
-    fn everybody_gets_the_screen_after_a_resize_also_who_was_away() {
+    fn every_watcher_gets_the_screen_after_a_resize() {
         let mut ring = Ring::starting_at(0);
         ring.screen(screen(0, 80));
         let mut there = ring.enter(None);
@@ -286,16 +286,16 @@ mod tests {
     }
 
     #[test]
-    fn who_came_back_without_a_screen_is_repainted_by_the_first_one() {
+    fn a_watcher_that_returned_without_a_screen_gets_the_first_one() {
         let mut ring = Ring::starting_at(10);
         let mut back = ring.enter(Some(10));
         assert_eq!(ring.next(&mut back), Step::Wait);
         ring.screen(screen(10, 100));
-        assert!(matches!(ring.next(&mut back), Step::Screen(got) if got.cols == 100), "its size may be another");
+        assert!(matches!(ring.next(&mut back), Step::Screen(got) if got.cols == 100), "its size may differ");
     }
 
     #[test]
-    fn a_screen_that_was_missed_is_used_however_much_came_after_it() {
+    fn a_needed_screen_is_used_however_much_output_followed() {
         let mut ring = Ring::starting_at(0);
         ring.data(0, Bytes::from(vec![b'x'; 1000]));
         let mut late = ring.enter(None);
@@ -304,12 +304,12 @@ mod tests {
         ring.data(1000, Bytes::from(vec![b'x'; 200_000]));
         assert!(matches!(ring.next(&mut late), Step::Screen(got) if got.offset == 1000));
         let mut later = ring.enter(None);
-        assert_eq!(ring.next(&mut later), Step::WantScreen, "who comes now waits for a newer one");
+        assert_eq!(ring.next(&mut later), Step::WantScreen, "a new watcher waits for a newer one");
     }
 
     proptest! {
-        /// Whatever comes, in whatever pieces, twice or with a gap: a watcher's bytes are the terminal's from its last
-        /// screen on, without a hole.
+        /// Whatever arrives, in whatever pieces, twice or with a gap: a watcher's bytes are the terminal's since its
+        /// last screen, without a gap.
         #[test]
         fn no_watcher_misses_a_byte(
             steps in proptest::collection::vec((0u8..6, 1usize..5000), 1..200),

@@ -28,15 +28,15 @@ use super::trouble::{self, remember};
 use crate::hub::Hub;
 use crate::live::socket::{End, Revocations, over};
 
-/// How long a runner may take to say `hello`.
+/// How long a runner may take to send `hello`.
 const HELLO: Duration = Duration::from_secs(5);
-/// How often a runner hears from us, whatever happens.
+/// How often to send something to a runner.
 const PING: Duration = Duration::from_secs(10);
-/// How soon a terminal is asked for again that a runner could not show yet.
+/// When to request a terminal again that a runner could not show yet.
 const AGAIN: Duration = Duration::from_millis(250);
-/// How long one write may take.
+/// Time limit of a write.
 const WRITE: Duration = Duration::from_secs(10);
-/// Serves one runner until it goes, its token ends, or the hub stops.
+/// Serves one runner until it disconnects, its token ends, or the hub stops.
 pub(crate) async fn serve(
     hub: Arc<Hub>,
     credential: Credential,
@@ -63,25 +63,25 @@ pub(crate) async fn serve(
     };
     if let Some((code, reason)) = end {
         let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
-        // The runner may be gone already; then there is nobody to tell.
+        // The runner may already be gone.
         let _ = timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
     }
 }
 
 /// A close frame has room for 123 bytes.
-const TAKEN: &str = "another runner is linked with this token: give each its own (`shopfloor runner create NAME`)";
+const TAKEN: &str = "another runner uses this token: give each its own (`shopfloor runner create NAME`)";
 
-/// What a runner says first.
+/// A runner's `hello`.
 struct Hello {
     journal: JournalId,
     about: RunnerAbout,
-    /// What it was started to be called.
+    /// The name that it was started with.
     named: Option<String>,
 }
 
 async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
     let first = match timeout(HELLO, socket.recv()).await {
-        Err(_) => return Err(Some((CloseCode::Protocol, "no hello came in time"))),
+        Err(_) => return Err(Some((CloseCode::Protocol, "no hello in time"))),
         Ok(Some(Ok(Message::Text(text)))) => text,
         Ok(Some(Ok(_))) => return Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
         Ok(_) => return Err(None),
@@ -90,12 +90,14 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
         Ok(FromRunner::Hello { protocol, journal, about, name: named }) if protocol == PROTOCOL => {
             Ok(Hello { journal, about, named })
         }
-        Ok(FromRunner::Hello { .. }) => Err(Some((CloseCode::Protocol, "another protocol version: update the older"))),
+        Ok(FromRunner::Hello { .. }) => {
+            Err(Some((CloseCode::Protocol, "another protocol version: update the older program")))
+        }
         _ => Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
     }
 }
 
-/// Where what a runner says goes on: each has a queue of bounded length.
+/// The bounded queues for a runner's frames.
 struct Desks {
     facts: Facts,
     tokens: Minting,
@@ -109,12 +111,12 @@ struct Connection {
     runner: RunnerId,
     owner: UserId,
     journal: JournalId,
-    /// Tells this link from others of the same runner.
+    /// Distinguishes this link from others of the same runner.
     name: String,
 }
 
 impl Connection {
-    /// Serves the link until one side ends it. Whatever ends it, everybody is told that the runner is gone.
+    /// Serves the link until one side ends it. In every case, clients learn that the runner is gone.
     async fn run(
         &self,
         socket: &mut WebSocket,
@@ -125,7 +127,7 @@ impl Connection {
         if self.hub.links.is_taken(self.runner, self.journal).await {
             return Err(Some((CloseCode::Taken, TAKEN)));
         }
-        // Heard from before the state is read: nothing falls in between.
+        // Subscribed before the state is read: nothing is missed in between.
         let mut desires = self.hub.live.desires();
         let acknowledged = self.take(Vec::new()).await.map_err(|error| unreadable(&error))?;
         let named = self.call(named).await.map_err(|error| unreadable(&error))?;
@@ -142,7 +144,7 @@ impl Connection {
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
-        // A runner that comes is not in trouble, as far as that could be stored.
+        // A connecting runner is not in trouble, as far as that could be stored.
         let stored = self.seen(true, Some(about)).await.then_some(None);
         self.hub.untidy.at(self.runner);
         let (facts, queue) = Facts::new();
@@ -187,7 +189,7 @@ impl Connection {
                 frame = async { pace.ready().await; socket.recv().await } => {
                     heard = Instant::now();
                     pace.count();
-                    // That a connection is over is not the runner's word.
+                    // The end of the connection is not a frame of the runner.
                     if matches!(frame, Some(Ok(_))) && link.hears() {
                         self.hub.live.work.anywhere();
                     }
@@ -204,7 +206,7 @@ impl Connection {
                     Err(RecvError::Closed) => return Ok(()),
                 },
                 () = link.over.cancelled() => return Err(Some((CloseCode::GoingAway, "a newer link took over"))),
-                () = sleep_until(heard + silence) => return Err(Some((CloseCode::TooSlow, "no sign of life"))),
+                () = sleep_until(heard + silence) => return Err(Some((CloseCode::TooSlow, "no heartbeat"))),
             }
         }
     }
@@ -222,7 +224,7 @@ impl Connection {
                 Ok(frame) => self.on_control(frame, link, desks),
                 Err(error) => {
                     tracing::warn!(runner = %self.runner, %error, "a runner sent an unreadable frame");
-                    return Err(Some((CloseCode::Protocol, "a frame could not be read")));
+                    return Err(Some((CloseCode::Protocol, "an unreadable frame")));
                 }
             },
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
@@ -233,7 +235,7 @@ impl Connection {
 
     fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
         match frame {
-            // Handed on where its length is known.
+            // Queued by the caller, which knows its length.
             FromRunner::Fact(_) => {}
             FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
@@ -263,10 +265,10 @@ impl Connection {
             TerminalFrame::Snapshot { channel, .. }
             | TerminalFrame::Data { channel, .. }
             | TerminalFrame::Exit { channel, .. } => *channel,
-            // Only we send these.
+            // Only the hub sends these.
             TerminalFrame::Input { .. } | TerminalFrame::Credit { .. } => return,
         };
-        // Nobody may watch any more: the runner has not heard yet.
+        // There may be no watcher any more: the runner has not heard yet.
         let Some(terminal) = self.hub.links.on_channel(self.runner, channel) else { return };
         match frame {
             TerminalFrame::Snapshot { offset, cols, rows, title, bytes, .. } => {
@@ -278,7 +280,7 @@ impl Connection {
         }
     }
 
-    /// Takes in whether the runner can record what happens.
+    /// Stores whether the runner can record facts.
     fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>, desks: &Desks) {
         let why = trouble.as_ref().map(|trouble| plain(&trouble.why.replace('\n', " "), 200));
         if link.hears_trouble(trouble.map(|trouble| Duration::from_millis(trouble.lasts_ms))) {
@@ -288,7 +290,7 @@ impl Connection {
         desks.trouble.send_replace(why);
     }
 
-    /// Tells the runner what it should have.
+    /// Sends the runner its desired state.
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
@@ -303,7 +305,7 @@ impl Connection {
                     retention,
                     answers,
                 });
-                // Only now: what is not to be checked any more is left alone before it is taken away.
+                // Only now: checks that are no longer wanted are stopped before their workspaces are deleted.
                 self.hub.untidy.at(self.runner);
                 Ok(())
             }
@@ -312,7 +314,7 @@ impl Connection {
         }
     }
 
-    /// Calls the runner what it was started with.
+    /// Gives the runner the name that it was started with.
     async fn call(&self, name: Option<String>) -> Result<Option<RunnerNamed>, StoreError> {
         let Some(name) = name else { return Ok(None) };
         let command = NameRunner { runner: self.runner, name };
@@ -323,16 +325,16 @@ impl Connection {
         take(&self.hub, &self.caller, self.runner, self.journal, facts).await
     }
 
-    /// Writes down when the runner was last heard from: that may be long before its link ends.
+    /// Stores when the runner was last heard, which may be long before its link ends.
     async fn write_heard(&self, link: &Link) {
         let ago = i64::try_from(link.heard_at().elapsed().as_millis()).unwrap_or(i64::MAX);
         let seen = vec![(self.runner.to_string(), self.hub.store.now().plus_millis(-ago))];
         if let Err(error) = self.hub.store.write(&self.caller, None, Touch { seen }).await {
-            tracing::warn!(%error, runner = %self.runner, "could not write down when a runner was last heard from");
+            tracing::warn!(%error, runner = %self.runner, "could not store when a runner was last heard");
         }
     }
 
-    /// Remembers that the runner came or went; false: that could not be stored.
+    /// Stores that the runner connected or disconnected; false: that failed.
     async fn seen(&self, connected: bool, about: Option<RunnerAbout>) -> bool {
         let news = self.hub.live.presence.runner(self.runner, connected);
         if !news && about.is_none() {
@@ -340,14 +342,14 @@ impl Connection {
         }
         let command = SeeRunner { runner: self.runner, link: self.name.clone(), about };
         if let Err(error) = self.hub.store.write(&self.caller, None, command).await {
-            tracing::warn!(%error, runner = %self.runner, "could not remember that a runner was seen");
+            tracing::warn!(%error, runner = %self.runner, "could not store that a runner was seen");
             return false;
         }
         true
     }
 }
 
-/// A runner cannot show a terminal: for good if the session is over, otherwise it has not got so far yet. Once at a time for
+/// A runner cannot show a terminal: permanently if the session has exited, otherwise only for now. Once at a time for
 /// each terminal, see [`Terminal::refusing`].
 async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem: Problem) {
     match hub.store.session(&caller, terminal.session, Action::SeeExecution).await {
@@ -359,7 +361,7 @@ async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem
     }
 }
 
-/// Stores facts, and has live sessions told what follows from them.
+/// Stores facts, and sends live sessions the consequences.
 pub(super) async fn take(
     hub: &Hub,
     caller: &Caller,
@@ -377,16 +379,16 @@ pub(super) async fn take(
     for Say { runner, session, text } in seen.say {
         let links = hub.links.clone();
         tokio::spawn(async move {
-            // Once at most: whoever missed it is told with its next session.
+            // At most once: a session that misses it learns it with its next start.
             if let Err(error) = links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await {
-                tracing::debug!(%error, %session, "a session was not told why its report was refused");
+                tracing::debug!(%error, %session, "could not send a session the refusal of its report");
             }
         });
     }
     Ok(seen.acknowledged)
 }
 
-/// Sends what is queued with one flush, by the deadline.
+/// Sends the queued frames with one flush, by the deadline.
 async fn send(socket: &mut WebSocket, first: Message, more: &mut mpsc::Receiver<Message>) -> Result<(), End> {
     let written = timeout(WRITE, async {
         socket.feed(first).await?;
@@ -403,6 +405,6 @@ async fn send(socket: &mut WebSocket, first: Message, more: &mut mpsc::Receiver<
 }
 
 fn unreadable(error: &StoreError) -> End {
-    tracing::warn!(%error, "a runner could not be served");
+    tracing::warn!(%error, "could not serve a runner");
     Some((CloseCode::GoingAway, "the hub cannot read its database now"))
 }

@@ -1,4 +1,4 @@
-//! One terminal that somebody watches: one stream from its runner, for all who watch.
+//! One watched terminal: one stream from its runner, for all watchers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use tokio::time::Instant;
 use super::link::Link;
 use super::ring::{Cursor, Exit, Ring, Screen, Step};
 
-/// A fresh screen is asked for at most this often.
+/// Minimum time between two requests for a screen.
 const SCREENS: Duration = Duration::from_millis(100);
-/// The runner hears after this many bytes that they came.
+/// The runner gets a credit after this many bytes.
 const CREDIT: u64 = 128 * 1024;
 
-/// A terminal that somebody watches.
+/// A watched terminal.
 pub(crate) struct Terminal {
     pub(crate) session: SessionId,
     pub(crate) project: ProjectId,
@@ -38,13 +38,13 @@ struct State {
     link: Option<Arc<Link>>,
     began: bool,
     credited: u64,
-    /// When a fresh screen was last asked for, and whether it is still to come.
+    /// When a screen was last requested, and whether it is still pending.
     asked: Option<Instant>,
     coming: bool,
     refused: Option<Problem>,
-    /// Whether it is being found out what a refusal of the runner's means.
+    /// Whether a refusal of the runner is being examined.
     refusing: bool,
-    /// Who the runner was last told types.
+    /// The last typist that was sent to the runner.
     driver: Option<UserId>,
 }
 
@@ -80,13 +80,13 @@ impl Terminal {
         }
     }
 
-    /// The runner is reachable by this link now, or not at all. The stream goes on where it stopped.
+    /// The runner is reachable by this link now, or not at all. The stream continues where it stopped.
     pub(super) fn attach(&self, link: Option<Arc<Link>>) {
         self.attach_to(&mut self.state.lock(), link);
     }
 
     fn attach_to(&self, state: &mut State, link: Option<Arc<Link>>) {
-        // Only a stream that begins brings a screen by itself; one that was asked for is lost with the link.
+        // Only a new stream starts with a screen; a requested one is lost with the link.
         state.coming = !state.began;
         state.asked = None;
         state.refused = None;
@@ -100,7 +100,7 @@ impl Terminal {
         state.wake();
     }
 
-    /// Asks the runner once more, over the link that there is.
+    /// Asks the runner again, over the current link.
     pub(super) fn again(&self) {
         let mut state = self.state.lock();
         let link = state.link.clone();
@@ -116,7 +116,7 @@ impl Terminal {
         (id, state.ring.enter(from))
     }
 
-    /// A watcher goes; true: it was the last one, and the stream ends.
+    /// A watcher leaves; true: it was the last one, and the stream ends.
     pub(super) fn leave(&self, id: u64) -> bool {
         let mut state = self.state.lock();
         state.watchers.remove(&id);
@@ -129,7 +129,7 @@ impl Terminal {
         true
     }
 
-    /// Whether the runner is there.
+    /// Whether the runner is connected.
     pub(crate) fn reachable(&self) -> bool {
         self.state.lock().link.is_some()
     }
@@ -161,7 +161,7 @@ impl Terminal {
         state.wake();
     }
 
-    /// The runner says that it cannot show it; false: it said so before, and that is still being looked into.
+    /// The runner refuses to show it; false: an earlier refusal is still being examined.
     pub(super) fn refusing(&self) -> bool {
         !std::mem::replace(&mut self.state.lock().refusing, true)
     }
@@ -174,7 +174,7 @@ impl Terminal {
         state.wake();
     }
 
-    /// Why the runner cannot show it, if so.
+    /// Why the runner cannot show it.
     pub(crate) fn refused(&self) -> Option<Problem> {
         self.state.lock().refused.clone()
     }
@@ -185,7 +185,7 @@ impl Terminal {
         state.wake();
     }
 
-    /// What a watcher gets next; asks for a fresh screen when one is needed, not too often.
+    /// What a watcher gets next; requests a screen if needed, at a limited rate.
     pub(super) fn next(self: &Arc<Self>, cursor: &mut Cursor) -> Step {
         let mut state = self.state.lock();
         let step = state.ring.next(cursor);
@@ -216,7 +216,7 @@ impl Terminal {
         });
     }
 
-    /// Passes on what the owner typed; false: it cannot reach the terminal now.
+    /// Forwards the owner's input; false: it cannot reach the terminal now.
     pub(crate) fn input(&self, user: UserId, bytes: Vec<u8>) -> bool {
         let mut state = self.state.lock();
         let Some(link) = state.link.clone() else { return false };

@@ -1,5 +1,4 @@
-//! Remembers whether a runner can record what happens. Of what a runner says of it only the newest counts, and it is stored
-//! once in a second at most, however often that changes.
+//! Stores whether a runner can record facts. Only its newest report counts, stored at most once a second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +10,14 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::hub::Hub;
 
-/// Every client hears of each change, so one runner may cause at most one in this time.
+/// Every client hears of each change, so a runner may cause at most one in this time.
 const PACE: Duration = Duration::from_secs(1);
 
-/// What a runner said last: why it cannot record what happens, or that it can.
+/// A runner's last report: why it cannot record facts, or that it can.
 pub(super) type Said = Option<String>;
 
-/// Stores what the runner said last, until the link ends. `stored` is what is known to be stored; nothing: it is not known.
-/// What could not be stored is stored with the next sign of life.
+/// Stores the runner's last report until the link ends. `stored` is what the database has; `None`: unknown. A failed
+/// write is retried with the next heartbeat.
 pub(super) async fn remember(
     hub: Arc<Hub>,
     caller: Caller,
@@ -36,7 +35,7 @@ pub(super) async fn remember(
         stored = match hub.store.write(&caller, None, command).await {
             Ok(_) => Some(trouble),
             Err(error) => {
-                tracing::warn!(%error, %runner, "could not remember whether a runner can write");
+                tracing::warn!(%error, %runner, "could not store whether a runner can write");
                 None
             }
         };

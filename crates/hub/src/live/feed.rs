@@ -1,4 +1,4 @@
-//! A client's way through the events: full sync or resume, then live.
+//! A client's cursor over the events: full sync or resume, then live.
 
 use axum::extract::ws::Utf8Bytes;
 use domain::{Actor, HubId, ProjectId, Seq};
@@ -9,9 +9,9 @@ use super::filter::Told;
 use super::log::{Next, encode};
 use crate::hub::Hub;
 
-/// How large a part of a full sync gets, about.
+/// Approximate size of a part of a full sync.
 const PART: usize = 256 * 1024;
-/// How many events are read from the database at a time.
+/// How many events to read from the database at a time.
 const PAGE: u32 = 1000;
 
 /// A client's cursor.
@@ -25,12 +25,12 @@ pub(crate) struct Feed {
 pub(crate) enum Batch {
     /// The client has everything up to the position.
     Live,
-    /// These frames; ask again afterwards.
+    /// These frames; call again afterwards.
     Frames(Vec<Utf8Bytes>),
 }
 
 impl Feed {
-    /// Where a client that has seen `since` of database `hub` goes on; `None`: it needs a full sync.
+    /// The cursor of a client that has seen `since` of database `hub`; `None`: it needs a full sync.
     pub(crate) async fn resume(
         hub: &Hub,
         actor: Actor,
@@ -65,7 +65,7 @@ impl Feed {
         self.cursor
     }
 
-    /// What comes next. `Ok(None)`: the client is older than the log remembers and needs a full sync.
+    /// What comes next. `Ok(None)`: the client is older than the log's horizon and needs a full sync.
     pub(crate) async fn next(&mut self, hub: &Hub) -> Result<Option<Batch>, StoreError> {
         let (told, upto) = match hub.live.next(&self.actor, self.cursor) {
             Next::Nothing => return Ok(Some(Batch::Live)),
@@ -75,7 +75,7 @@ impl Feed {
                     return Ok(None);
                 }
                 let mut events = hub.store.events_after(self.cursor, PAGE).await?;
-                // What another hub committed a moment ago may have taken away rights that we do not know of yet.
+                // Another hub's latest commit may have revoked rights, which we do not know yet.
                 let known = hub.live.newest();
                 events.retain(|event| event.seq <= known);
                 let Some(last) = events.last() else { return Ok(Some(Batch::Live)) };
@@ -129,8 +129,8 @@ impl Feed {
     }
 }
 
-/// The last position that a client has wholly who saw `since`: a change of rights may have brought it a project in many
-/// deltas of one position, of which only some arrived. They come again then.
+/// The last position that a client who saw `since` has completely: a change of rights may bring a project in many
+/// deltas of one position, of which only some arrived. Those are sent again.
 async fn whole(hub: &Hub, since: Seq) -> Result<Seq, StoreError> {
     let before = Seq(since.0.saturating_sub(1));
     let event = hub.store.events_after(before, 1).await?.pop();
@@ -138,7 +138,7 @@ async fn whole(hub: &Hub, since: Seq) -> Result<Seq, StoreError> {
     Ok(if changes_rights { before } else { since })
 }
 
-/// Cuts the state into parts that a socket's buffer holds; always at least one.
+/// Splits the state into parts that fit a socket's buffer; at least one.
 fn split(changes: Vec<Change>) -> Vec<Vec<Change>> {
     let mut parts = vec![Vec::new()];
     let mut size = 0;

@@ -1,21 +1,21 @@
-//! Who is told about an event. Pure: the caller brings the facts.
+//! Who receives an event. Pure: the caller brings the facts.
 
 use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, UserId, can};
 
 /// What decides who may see an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
-    /// The project it happened in; `None`: every person may see it.
+    /// The event's project; `None`: every person may see it.
     pub(crate) project: Option<ProjectId>,
-    /// The only person it is for.
+    /// The only recipient.
     pub(crate) audience: Option<UserId>,
-    /// What access depended on before an event that may have changed it.
+    /// The project's access facts before an event that may have changed them.
     pub(crate) facts_before: Option<ProjectFacts>,
-    /// Whose session or workspace it is about: only who may look into those is told.
+    /// The owner of the session or workspace: only people who may view it receive the event.
     pub(crate) execution_of: Option<UserId>,
 }
 
-/// What a client is told about an event.
+/// What a client receives for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
     /// Nothing.
@@ -26,13 +26,13 @@ pub(crate) enum Told {
     Gone(ProjectId),
     /// The whole project, which the client could not see before.
     Gained(ProjectId),
-    /// The event, and that others' sessions and workspaces of the project are gone.
+    /// The event, and that other people's sessions and workspaces of the project are gone.
     Closed(ProjectId),
-    /// The event, and others' sessions and workspaces of the project, which the client could not see before.
+    /// The event, and other people's sessions and workspaces of the project, which the client could not see before.
     Opened(ProjectId),
 }
 
-/// Decides what `actor` is told, by what they may see *now*.
+/// What `actor` receives, by what they may see *now*.
 pub(crate) fn told(actor: &Actor, scope: Scope, facts_now: Option<&ProjectFacts>) -> Told {
     if let Some(audience) = scope.audience
         && !matches!(actor, Actor::User { id, .. } if *id == audience)
@@ -67,13 +67,13 @@ pub(crate) fn told(actor: &Actor, scope: Scope, facts_now: Option<&ProjectFacts>
     }
 }
 
-/// Whether `actor` may look into what `owner` runs in a project.
+/// Whether `actor` may view what `owner` runs in a project.
 pub(crate) fn looks(actor: &Actor, project: &ProjectFacts, owner: UserId) -> bool {
     can(actor, Action::SeeExecution, Resource::Execution { project, owner }).is_allowed()
 }
 
-/// Whether `actor` may look into what a person runs in a project; what nobody is known to run is for those who may look
-/// into everything.
+/// Whether `actor` may view what a person runs in a project; without a known owner, only people who may view
+/// everything.
 pub(crate) fn may_look(actor: &Actor, project: &ProjectFacts, owner: Option<UserId>) -> bool {
     match owner {
         Some(owner) => can(actor, Action::See, Resource::Project(project)).is_allowed() && looks(actor, project, owner),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_is_gone_and_what_is_given_is_whole() {
+    fn losing_access_removes_a_project_and_gaining_it_sends_all() {
         let (owner, peer, id) = (UserId::generate(), UserId::generate(), ProjectId::generate());
         let (private, open) = (facts(id, owner, Visibility::Private), facts(id, owner, Visibility::ReadOnly));
         let user = |id| Actor::User { id, hub_owner: false };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn execution_is_told_to_whom_it_is_shared_with_and_toggling_takes_and_gives_it() {
+    fn execution_reaches_people_it_is_shared_with_and_follows_the_setting() {
         let (owner, peer, id) = (UserId::generate(), UserId::generate(), ProjectId::generate());
         let open = facts(id, owner, Visibility::ReadOnly);
         let shared = ProjectFacts { share_execution: true, ..open };

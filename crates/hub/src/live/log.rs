@@ -1,4 +1,4 @@
-//! The log of recent events in memory, with what access depends on now.
+//! Recent events in memory, with the current access facts.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,32 +17,32 @@ use super::filter::{self, Scope, Told, looks, told};
 use super::presence::Presence;
 use super::work::Work;
 
-/// How many events, and how many bytes of them, are kept in memory.
+/// How many events, and bytes of events, to keep in memory.
 const EVENTS: usize = 4096;
 const BYTES: usize = 8 * 1024 * 1024;
-/// How many events a client takes at a time.
+/// How many events a client gets at a time.
 const STRIDE: usize = 256;
 
-/// An event as clients get it, encoded once for all of them.
+/// An event for clients, encoded once for all of them.
 struct Entry {
     seq: Seq,
     at: Timestamp,
     scope: Scope,
-    /// The message that it is about, if it is about one.
+    /// The message that it is about, if any.
     message: Option<MessageId>,
-    /// `None`: no client is ever told.
+    /// `None`: no client receives it.
     frame: Option<Utf8Bytes>,
-    /// What it has of executions, if it has anything.
+    /// Its execution part, if any.
     veil: Option<Box<Veiled>>,
 }
 
-/// A change that has something of executions in it: not every receiver gets it whole.
+/// A change with execution details: not every receiver gets all of it.
 struct Veiled {
-    /// The change itself, for those who may look into some of it.
+    /// The change itself, for people who may view some of it.
     change: Change,
-    /// Whose executions it has something of.
+    /// The owners of the execution details.
     owners: Vec<UserId>,
-    /// For those who may look into none.
+    /// For people who may view none.
     bare: Utf8Bytes,
 }
 
@@ -51,7 +51,7 @@ struct Log {
     bytes: usize,
     newest: Seq,
     facts: HashMap<ProjectId, ProjectFacts>,
-    /// Whose the workers are: what a worker does, its owner may look into.
+    /// The owners of workers, who may view what their workers do.
     workers: HashMap<WorkerId, UserId>,
 }
 
@@ -61,33 +61,33 @@ pub(crate) enum Next {
     Nothing,
     /// These, up to and including the position.
     Frames {
-        /// What it is told, with positions, in order.
+        /// The frames with their positions, in order.
         told: Vec<(Seq, Told, Utf8Bytes)>,
         /// The cursor afterwards.
         upto: Seq,
     },
-    /// The log has forgotten what comes next: read it from the database.
+    /// The log no longer has what comes next: read it from the database.
     Forgotten,
 }
 
-/// Passes committed events on.
+/// Distributes committed events.
 pub(crate) struct Live {
-    /// Who is here; events about people and runners say so.
+    /// Who is connected; events about people and runners include it.
     pub(crate) presence: Presence,
     log: Mutex<Log>,
     newest: watch::Sender<Seq>,
     revoked: broadcast::Sender<Arc<Vec<String>>>,
     desired: broadcast::Sender<RunnerId>,
     ready: broadcast::Sender<ProjectId>,
-    /// Where tasks may be handed out.
+    /// Where tasks may be assigned.
     pub(crate) work: Work,
-    /// Rung when events are missing in between: another hub committed them.
+    /// Notified when events are missing: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
 }
 
 impl Live {
-    /// An empty log; call [`Live::begin`] before anything is published.
+    /// An empty log; call [`Live::begin`] before publishing.
     pub(crate) fn new() -> Self {
         let log =
             Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new(), workers: HashMap::new() };
@@ -104,7 +104,7 @@ impl Live {
         }
     }
 
-    /// Starts after `newest`, with what access depends on, and whose the workers are; `shared`: there may be other hubs.
+    /// Starts after `newest`, with the access facts and the owners of workers; `shared`: there may be other hubs.
     pub(crate) fn begin(
         &self,
         newest: Seq,
@@ -120,7 +120,7 @@ impl Live {
         self.newest.send_replace(newest);
     }
 
-    /// Takes events in order; known ones are passed over, and a gap is left to whoever reads the database.
+    /// Adds events in order; known ones are skipped, and the reader of the database fills gaps.
     pub(crate) fn publish(&self, events: &[Arc<Event>]) {
         self.log.lock().meet(events);
         let frames: Vec<_> = events.iter().map(|event| (self.frame(event), self.veil(event))).collect();
@@ -137,7 +137,7 @@ impl Live {
             let (seq, at, scope, message) = (event.seq, event.at, scope(event), event.message());
             log.push(Entry { seq, at, scope, message, frame, veil });
             match &event.body {
-                // Nobody listening is nobody to close, or to tell.
+                // Without listeners there is nobody to close or to notify.
                 EventBody::Revoked { ids } => drop(self.revoked.send(Arc::new(ids.clone()))),
                 EventBody::Desired { runner } => drop(self.desired.send(*runner)),
                 EventBody::Change { change } => {
@@ -204,17 +204,17 @@ impl Live {
         log.facts.get(&project).is_some_and(see)
     }
 
-    /// Whether `actor` may look into what `owner` runs in a project now.
+    /// Whether `actor` may view what `owner` runs in a project now.
     pub(crate) fn looks(&self, actor: &Actor, project: ProjectId, owner: UserId) -> bool {
         self.log.lock().facts.get(&project).is_some_and(|facts| looks(actor, facts, owner))
     }
 
-    /// Hears which runners should have something else.
+    /// Subscribes to runners whose desired state changed.
     pub(crate) fn desires(&self) -> broadcast::Receiver<RunnerId> {
         self.desired.subscribe()
     }
 
-    /// Hears in which projects tasks became ready.
+    /// Subscribes to projects in which tasks became ready.
     pub(crate) fn ready(&self) -> broadcast::Receiver<ProjectId> {
         self.ready.subscribe()
     }
@@ -224,7 +224,7 @@ impl Live {
         *self.newest.borrow()
     }
 
-    /// Wakes when there is something new.
+    /// Subscribes to new events.
     pub(crate) fn watch(&self) -> watch::Receiver<Seq> {
         self.newest.subscribe()
     }
@@ -240,7 +240,7 @@ impl Live {
         Some(encode(&FromHub::Delta(Delta { seq: event.seq, at: event.at, change })))
     }
 
-    /// What an event has of executions: `None` if every receiver gets it whole.
+    /// An event's execution part; `None` if every receiver gets all of it.
     fn veil(&self, event: &Event) -> Option<Box<Veiled>> {
         let EventBody::Change { change } = &event.body else { return None };
         if !change.has_execution() {
@@ -265,8 +265,8 @@ impl Live {
         }
     }
 
-    /// Adds what only a running hub knows of a runner. What is stored of its trouble may be older: on one full disk,
-    /// the hub cannot store that either.
+    /// Adds a runner's live state. Its stored trouble may be outdated: on the same full disk, the hub cannot store it
+    /// either.
     pub(crate) fn complete_runner(&self, runner: &mut Runner) {
         runner.connected = self.is_there(runner);
         match self.presence.trouble_of(runner.id) {
@@ -289,14 +289,14 @@ impl Live {
         runner.connected && runner.trouble.is_none()
     }
 
-    /// Hears which credentials end.
+    /// Subscribes to ended credentials.
     pub(crate) fn revocations(&self) -> broadcast::Receiver<Arc<Vec<String>>> {
         self.revoked.subscribe()
     }
 }
 
 impl Log {
-    /// Learns whose the workers are that events tell of.
+    /// Learns the owners of the workers in events.
     fn meet(&mut self, events: &[Arc<Event>]) {
         for event in events {
             if let EventBody::Change { change: Change::Workers { workers } } = &event.body {
@@ -305,7 +305,7 @@ impl Log {
         }
     }
 
-    /// What a receiver gets of a change that has something of executions in it; `None`: all of it.
+    /// What a receiver gets of a change with execution details; `None`: all of it.
     fn veiled(&self, actor: &Actor, entry: &Entry, veil: &Veiled) -> Option<Utf8Bytes> {
         let facts = entry.scope.project.and_then(|id| self.facts.get(&id));
         let may = |owner: Option<UserId>| facts.is_some_and(|facts| filter::may_look(actor, facts, owner));
@@ -338,11 +338,11 @@ impl Log {
         self.newest = event.seq;
     }
 
-    /// Tells a message as it is now wherever it was told before: a text that was taken back must not reach a client that
-    /// comes back. The database does the same.
+    /// Updates a message wherever it occurred before: a deleted text must not reach a client that reconnects. The
+    /// database does the same.
     fn replace(&mut self, message: MessageId, now: &Change) {
         let mut now = now.clone();
-        // It goes to everybody: which session's agent wrote it is in the answers to those who may know.
+        // Everybody receives it: only people with access get the author's session in answers.
         now.veil(|_| None, |_| false);
         for entry in self.entries.iter_mut().filter(|entry| entry.message == Some(message)) {
             self.bytes -= entry.size();
@@ -370,7 +370,7 @@ impl Log {
 impl Entry {
     fn size(&self) -> usize {
         let frame = self.frame.as_ref().map_or(0, |frame| frame.len());
-        // The change that is kept takes about as much as its text.
+        // The kept change takes about as much memory as its text.
         size_of::<Self>() + frame + self.veil.as_ref().map_or(0, |veil| frame + veil.bare.len())
     }
 }
@@ -395,7 +395,7 @@ mod tests {
     use domain::WorkerId;
 
     #[test]
-    fn what_only_a_newer_hub_knows_is_told_to_nobody_and_has_its_position() {
+    fn an_unknown_change_reaches_nobody_and_keeps_its_position() {
         let live = Live::new();
         live.begin(Seq(6), Vec::new(), HashMap::new(), true);
         let event = |seq: u64, change: Change| {

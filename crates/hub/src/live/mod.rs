@@ -1,8 +1,8 @@
-//! Live: passing committed events on to whom they concern.
+//! Live: distributes committed events to the clients that may see them.
 //!
 //! One log of recent events in memory; every client has a cursor into it. A slow client holds nothing back and costs
-//! nothing: its cursor falls behind, and it reads from the database what the log has forgotten. Events may be published
-//! twice; a position is taken once.
+//! nothing: its cursor falls behind, and it reads from the database what the log no longer has. Events may be published
+//! twice; a position counts once.
 
 mod channels;
 pub(crate) mod feed;

@@ -1,4 +1,4 @@
-//! Presence: who is connected, looking at what. Never stored.
+//! Presence: who is connected, and what they look at. Never stored.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,11 +24,11 @@ struct Person {
 struct Here {
     people: HashMap<UserId, Person>,
     runners: HashMap<RunnerId, usize>,
-    /// Why runners that are connected cannot record what happens.
+    /// Why connected runners cannot record facts.
     troubles: HashMap<RunnerId, String>,
 }
 
-/// Who is connected, looking at what.
+/// Who is connected, and what they look at.
 pub(crate) struct Presence {
     here: Mutex<Here>,
     changed: broadcast::Sender<UserId>,
@@ -86,7 +86,7 @@ impl Presence {
         }
     }
 
-    /// A runner's connection begins or ends. Returns whether that makes a difference to others.
+    /// A runner's connection begins or ends. Returns whether others must know.
     pub(crate) fn runner(&self, runner: RunnerId, connected: bool) -> bool {
         let mut here = self.here.lock();
         let count = here.runners.entry(runner).or_default();
@@ -103,7 +103,7 @@ impl Presence {
         last
     }
 
-    /// A connected runner says whether it can record what happens, and why not.
+    /// A connected runner reports whether it can record facts, and why not.
     pub(crate) fn runner_trouble(&self, runner: RunnerId, trouble: Option<String>) {
         let mut here = self.here.lock();
         match trouble {
@@ -112,12 +112,12 @@ impl Presence {
         };
     }
 
-    /// How many connected runners cannot record what happens.
+    /// How many connected runners cannot record facts.
     pub(crate) fn runners_in_trouble(&self) -> u32 {
         u32::try_from(self.here.lock().troubles.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether a runner is connected here, and if so, why it cannot record what happens.
+    /// Whether a runner is connected here, and if so, why it cannot record facts.
     pub(crate) fn trouble_of(&self, runner: RunnerId) -> Option<Option<String>> {
         let here = self.here.lock();
         here.runners.contains_key(&runner).then(|| here.troubles.get(&runner).cloned())
@@ -133,18 +133,18 @@ impl Presence {
         self.here.lock().runners.contains_key(&runner)
     }
 
-    /// Hears whose presence changes.
+    /// Subscribes to changes of presence.
     pub(crate) fn watch(&self) -> broadcast::Receiver<UserId> {
         self.changed.subscribe()
     }
 
-    /// Everybody who is here, as far as `actor` may see.
+    /// Everybody who is connected, as far as `actor` may see.
     pub(crate) fn everybody(&self, live: &Live, actor: &Actor) -> Vec<PresenceEntry> {
         let people: Vec<UserId> = self.here.lock().people.keys().copied().collect();
         people.into_iter().map(|user| self.entry(live, actor, user)).collect()
     }
 
-    /// One person, as far as `actor` may see: a place in a project that they cannot see is left out.
+    /// One person, as far as `actor` may see: places in projects that they cannot see are left out.
     pub(crate) fn entry(&self, live: &Live, actor: &Actor, user: UserId) -> PresenceEntry {
         let (connected, mut places) = match self.here.lock().people.get(&user) {
             Some(person) => (true, person.places.values().copied().collect::<Vec<_>>()),

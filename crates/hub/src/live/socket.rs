@@ -1,7 +1,7 @@
 //! One client's socket, from `hello` to the end.
 //!
 //! It exists only with a valid credential: there is no unauthenticated state to get wrong. One task reads frames, runs
-//! verbs, and sends; a client that does not read is cut off at the write deadline and resumes from its position.
+//! verbs, and sends; a client that does not read is disconnected at the write deadline and resumes from its position.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +24,9 @@ use super::terminals;
 use crate::AppError;
 use crate::hub::Hub;
 
-/// How long a client may take to say `hello`.
+/// How long a client may take to send `hello`.
 const HELLO: Duration = Duration::from_secs(5);
-/// How often a quiet client is asked whether it is still there, and how long it may take to answer.
+/// How often a quiet client is pinged, and how long it may take to answer.
 const PING: Duration = Duration::from_secs(40);
 const SILENCE: Duration = Duration::from_secs(90);
 /// How long one write may take before the client counts as stalled.
@@ -36,15 +36,15 @@ const IN_FLIGHT: usize = 32;
 /// How many unreadable frames end a connection.
 const GARBAGE: u32 = 100;
 
-/// Why a socket ends; `None`: the client went away.
+/// Why a socket ends; `None`: the client disconnected.
 pub(crate) type End = Option<(CloseCode, &'static str)>;
 
-/// Hears which credentials end.
+/// Subscription to ended credentials.
 pub(crate) type Revocations = Receiver<Arc<Vec<String>>>;
 
-/// Serves one client until it goes, its credential ends, or the hub stops.
+/// Serves one client until it disconnects, its credential ends, or the hub stops.
 ///
-/// `revoked` was opened before the credential was checked: an end of it in between is heard, too.
+/// `revoked` was subscribed before the credential was checked, so that an end in between is noticed.
 pub(crate) async fn serve(
     hub: Arc<Hub>,
     credential: Credential,
@@ -58,7 +58,7 @@ pub(crate) async fn serve(
     let (inner, heard) = (socket, Instant::now());
     let channels = Channels::default();
     let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false, channels };
-    // Whatever a client is being told, or does not read: with its credential it ends, in the middle of a write.
+    // The connection ends with its credential, even in the middle of a write.
     let end = tokio::select! {
         biased;
         end = over => end,
@@ -67,7 +67,7 @@ pub(crate) async fn serve(
     Box::pin(socket.leave()).await;
     if let Some((code, reason)) = end {
         let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
-        // The client may be gone already; then there is nobody to tell.
+        // The client may already be gone.
         let _ = timeout(Duration::from_secs(1), socket.inner.send(Message::Close(Some(frame)))).await;
     }
 }
@@ -79,7 +79,7 @@ pub(crate) async fn over(hub: Arc<Hub>, credential: Credential, mut revoked: Rev
         loop {
             let left = at.as_millis() - hub.store.now().as_millis();
             match u64::try_from(left) {
-                // Looked at again now and then: the clock may be set meanwhile.
+                // Checked regularly: the clock may be set meanwhile.
                 Ok(left) if left > 0 => tokio::time::sleep(Duration::from_millis(left).min(PING)).await,
                 _ => return,
             }
@@ -93,7 +93,7 @@ pub(crate) async fn over(hub: Arc<Hub>, credential: Credential, mut revoked: Rev
                         return Some((CloseCode::Unauthenticated, "the credential ended"));
                     }
                 }
-                // Too many at once to follow: let the client show its credential again.
+                // Too many at once to follow: the client must show its credential again.
                 Err(_) => return Some((CloseCode::GoingAway, "reconnect")),
             }
         }
@@ -118,8 +118,8 @@ struct Socket {
     channels: Channels,
 }
 
-/// Answers on their way, each in a task of its own: while this one waits for the database they go on, and give back what
-/// they hold of it. They end with the connection.
+/// Running requests, each in its own task: while this one waits for the database, they continue and release what they
+/// hold of it. They end with the connection.
 type Pending = JoinSet<Utf8Bytes>;
 
 impl Socket {
@@ -130,7 +130,7 @@ impl Socket {
         }
     }
 
-    /// What runs seldom is boxed here and in [`Socket::run`]: a quiet connection should not keep room for it.
+    /// Rare paths are boxed here and in [`Socket::run`], so that a quiet connection stays small.
     async fn converse(&mut self) -> End {
         match Box::pin(self.greet()).await {
             Ok(feed) => {
@@ -141,11 +141,11 @@ impl Socket {
         }
     }
 
-    /// Waits for `hello` and sends the state or what was missed.
+    /// Waits for `hello` and sends the full state or the missed changes.
     async fn greet(&mut self) -> Result<Feed, End> {
         let first = timeout(HELLO, self.inner.recv()).await;
         let bytes = match first {
-            Err(_) => return Err(Some((CloseCode::Protocol, "no hello came in time"))),
+            Err(_) => return Err(Some((CloseCode::Protocol, "no hello in time"))),
             Ok(Some(Ok(Message::Text(text)))) => text,
             Ok(Some(Ok(_))) => return Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
             Ok(_) => return Err(None),
@@ -159,14 +159,14 @@ impl Socket {
             }
         };
         if protocol != PROTOCOL {
-            let detail = format!("this hub speaks protocol {PROTOCOL}, not {protocol}: update the older of the two");
+            let detail = format!("this hub speaks protocol {PROTOCOL}, not {protocol}: update the older program");
             self.send(encode(&FromHub::Error { id: None, problem: Problem::new(ProblemKind::Protocol, detail) }))
                 .await?;
             return Err(Some((CloseCode::Protocol, "another protocol version")));
         }
         let hub = self.hub.clone();
         let failed = |error: AppError| {
-            tracing::warn!(%error, "a client could not be greeted");
+            tracing::warn!(%error, "could not greet a client");
             Some((CloseCode::GoingAway, "the hub cannot read its database now"))
         };
         let me = hub.me(&self.credential, &self.caller).await.map_err(failed)?;
@@ -186,20 +186,20 @@ impl Socket {
     async fn sync(&mut self) -> Result<Feed, End> {
         let synced = Feed::sync(&self.hub, self.credential.actor, &self.caller).await;
         let (feed, frames) = synced.map_err(|error| {
-            tracing::warn!(%error, "a client could not be synced");
+            tracing::warn!(%error, "could not sync a client");
             Some((CloseCode::GoingAway, "the hub cannot read its database now"))
         })?;
         self.send_all(frames).await?;
         Ok(feed)
     }
 
-    /// Sends what the client has not seen, until there is nothing left.
+    /// Sends unseen changes until none is left.
     async fn catch_up(&mut self, feed: &mut Feed) -> Result<(), End> {
         while self.step(feed).await? {}
         Ok(())
     }
 
-    /// Sends a part of what the client has not seen; `false`: there is nothing left.
+    /// Sends some unseen changes; `false`: none is left.
     async fn step(&mut self, feed: &mut Feed) -> Result<bool, End> {
         match feed.next(&self.hub).await {
             Ok(Some(Batch::Live)) => Ok(false),
@@ -210,7 +210,7 @@ impl Socket {
                 Ok(true)
             }
             Err(error) => {
-                tracing::warn!(%error, "a client could not be told what is new");
+                tracing::warn!(%error, "could not send new changes to a client");
                 Err(Some((CloseCode::GoingAway, "the hub cannot read its database now")))
             }
         }
@@ -246,7 +246,7 @@ impl Socket {
             return end;
         }
         loop {
-            // In no order: neither a flood of changes nor one of requests keeps the other waiting.
+            // In no order: neither a flood of changes nor one of requests starves the other.
             let done = tokio::select! {
                 Some(answer) = pending.join_next() => match answer {
                     Ok(answer) => Box::pin(self.send(answer)).await,
@@ -299,7 +299,7 @@ impl Socket {
             Some(Err(error)) => return Err(end_of(&error)),
         };
         match decode_to_hub(text.as_bytes()) {
-            Ok(ToHub::Hello { .. }) => Err(Some((CloseCode::Protocol, "hello comes once"))),
+            Ok(ToHub::Hello { .. }) => Err(Some((CloseCode::Protocol, "a second hello"))),
             Ok(ToHub::Look { at }) => {
                 if let Err(error) = self.hub.meter(&self.credential) {
                     return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
@@ -351,7 +351,7 @@ impl Socket {
         }
     }
 
-    /// Answers an unreadable frame; a client that sends nothing else is cut off.
+    /// Answers an unreadable frame; a client that sends nothing else is disconnected.
     async fn refuse(&mut self, id: Option<u32>, problem: Problem) -> Result<(), End> {
         self.garbage += 1;
         if self.garbage > GARBAGE {
@@ -383,7 +383,7 @@ impl Socket {
 
     async fn on_ping(&mut self) -> Result<(), End> {
         if self.heard.elapsed() > SILENCE {
-            return Err(Some((CloseCode::TooSlow, "no sign of life")));
+            return Err(Some((CloseCode::TooSlow, "no answer to a ping")));
         }
         self.hub.touch(self.credential.id.clone());
         self.write(vec![Message::Ping(Default::default())]).await
@@ -418,7 +418,7 @@ impl Socket {
     }
 }
 
-/// Tells a frame that was too large from a connection that broke.
+/// Distinguishes a frame that was too large from a broken connection.
 fn end_of(error: &axum::Error) -> End {
     let text = error.to_string();
     if text.contains("too long") || text.contains("too large") || text.contains("Space limit") {

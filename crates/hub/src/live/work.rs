@@ -1,4 +1,4 @@
-//! What wakes whoever hands out tasks: committed changes after which somebody may take one.
+//! Wakes the foreman: committed changes after which a worker may take a task.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use protocol::Change;
 use tokio::sync::Notify;
 
-/// Where something may be handed out since anybody looked.
+/// Where tasks may be assigned since the last call.
 #[derive(Default)]
 pub(crate) struct Work {
     state: Mutex<State>,
@@ -25,19 +25,19 @@ struct State {
     idle: bool,
 }
 
-/// Where something may be handed out.
+/// Where tasks may be assigned.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// In these projects.
     pub(crate) projects: HashSet<ProjectId>,
-    /// In any project: a runner came, or has room again.
+    /// In any project: a runner connected, or has room again.
     pub(crate) anywhere: bool,
     /// Something is held again.
     pub(crate) held: bool,
 }
 
 impl Work {
-    /// Takes in a committed change. Only what concerns managed workers wakes: others take their tasks themselves.
+    /// Handles a committed change. Only managed workers matter: external ones take their tasks themselves.
     pub(super) fn hear(&self, change: &Change) {
         let mut state = self.state.lock();
         if matches!(change, Change::Runner { .. })
@@ -58,7 +58,7 @@ impl Work {
                 ready || held
             }
             Change::Workers { workers } => {
-                // They are of one project.
+                // All are of one project.
                 let managed = workers.iter().find(|worker| worker.kind == WorkerKind::Managed);
                 managed.is_some_and(|worker| {
                     state.managed.insert(worker.project);
@@ -91,7 +91,7 @@ impl Work {
         state.managed.extend(projects);
     }
 
-    /// Says that something may be handed out in a project, when it is looked next.
+    /// Marks a project for the next tick.
     pub(crate) fn again(&self, project: ProjectId) {
         self.state.lock().waiting.projects.insert(project);
     }
@@ -102,7 +102,7 @@ impl Work {
         self.wake.notify_one();
     }
 
-    /// The same in any project: a runner that was silent is heard again.
+    /// The same for all projects: a silent runner is heard again.
     pub(crate) fn anywhere(&self) {
         self.state.lock().waiting.anywhere = true;
         self.wake.notify_one();
@@ -113,22 +113,22 @@ impl Work {
         self.state.lock().idle = idle;
     }
 
-    /// Where something may be handed out since the last call.
+    /// Where tasks may be assigned since the last call.
     pub(crate) fn take(&self) -> Waiting {
         std::mem::take(&mut self.state.lock().waiting)
     }
 
-    /// Waits until work goes from one runner to another.
+    /// Waits until work moves from one runner to another.
     pub(crate) async fn moves(&self) {
         self.moves.notified().await;
     }
 
-    /// Waits until a person is asked for something, or a runner came or went.
+    /// Waits until a person is asked, or a runner connected or disconnected.
     pub(crate) async fn asked(&self) {
         self.asked.notified().await;
     }
 
-    /// Waits until something may be handed out.
+    /// Waits until a task may be assigned.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
@@ -157,7 +157,7 @@ mod tests {
         let (work, project) = (Work::default(), ProjectId::generate());
         let own = || worker(project, WorkerKind::External);
         work.hear(&Change::Workers { workers: vec![own(), own()] });
-        assert_eq!(work.take(), Waiting::default(), "these take their tasks themselves");
+        assert_eq!(work.take(), Waiting::default(), "external workers take their tasks themselves");
         work.hear(&Change::Workers { workers: vec![own(), worker(project, WorkerKind::Managed), own()] });
         assert_eq!(work.take().projects, HashSet::from([project]));
     }

@@ -71,7 +71,7 @@ async fn every_answer_limits_what_a_page_may_do() {
 }
 
 #[tokio::test]
-async fn whoever_comes_by_tls_is_told_to_come_back_by_tls() {
+async fn a_browser_that_used_tls_must_use_tls_again() {
     const HSTS: &str = "strict-transport-security";
     let asked = async |hub: &TestHub, host: &str| {
         let url = format!("http://{}/api/health", hub.running().address());

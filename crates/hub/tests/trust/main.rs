@@ -1,4 +1,4 @@
-//! What a hub promises to whoever trusts it, tested from outside: over HTTP and WebSocket, against real databases.
+//! A hub's promises to its users, tested from outside: over HTTP and WebSocket, against real databases.
 
 mod access;
 mod audit;

@@ -1,4 +1,4 @@
-//! PostgreSQL is away: everybody is told at once, health says so, and all is well by itself when it is back.
+//! PostgreSQL is away: requests fail at once, health says so, and the hub recovers by itself when it is back.
 
 use protocol::Call;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! `activity_update`: what a line of work is about and where it stands.
+//! `activity_update`: changes an activity's text or status.
 
 use domain::{ActivityId, ActivityStatus};
 use protocol::{Activity, ActivityUpdate, Call};
@@ -14,17 +14,17 @@ use crate::verbs::ask;
 pub(super) static SPEC: Spec = Spec {
     name: "activity_update",
     title: "Update an activity",
-    description: "Changes the text or the status of an activity: the line of work that people follow. Give `status`, \
+    description: "Changes the text or the status of an activity, the line of work that people follow. Give `status`, \
         `text` or both. Examples: {\"status\": \"blocked\"}, {\"text\": \"## Plan\\n1. Parser\\n2. Tests\"}. `text` \
         replaces the whole text: with only {\"append\": \"…\"} a paragraph is added instead.",
     schema: || {
         schema::object(
             &[],
             json!({
-                "activity": schema::text("The activity, as act_…. Leave it out to mean the one of your task."),
-                "status": schema::choice(ActivityStatus::ALL.iter().map(|status| status.word()), "Where it stands."),
+                "activity": schema::text("The activity's id, act_…. Leave it out for your task's activity."),
+                "status": schema::choice(ActivityStatus::ALL.iter().map(|status| status.word()), "The new status."),
                 "text": schema::text("The new text, in Markdown; replaces the old one."),
-                "append": schema::text("A paragraph to be added to the end of the text."),
+                "append": schema::text("A paragraph to add at the end of the text."),
             }),
         )
     },
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let activity = given.activity.or_else(|| desk.activity());
     let Some(activity) = activity else {
-        return Err(Trouble::new("Say which activity in `activity`, as act_…: you hold no task that has one."));
+        return Err(Trouble::new("Name the activity in `activity`, as act_…: you hold no task with an activity."));
     };
     let (content, expected_version) = match (given.text, given.append) {
         (Some(_), Some(_)) => return Err(Trouble::new("Give `text` or `append`, not both.")),
@@ -55,15 +55,15 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         (text, None) => (text, None),
     };
     if content.is_none() && given.status.is_none() {
-        return Err(Trouble::new("There is nothing to change: give `status`, `text` or `append`."));
+        return Err(Trouble::new("Nothing to change: give `status`, `text` or `append`."));
     }
     let input = ActivityUpdate { content, expected_version, status: given.status, links: None };
     let changed: Result<Activity, _> = ask(&*desk.verbs, Call::ActivityUpdate { activity, input }).await;
     let changed = changed.map_err(|problem| {
         let trouble = Trouble::from(problem);
-        if trouble.is_conflict() { trouble.next("Somebody else wrote meanwhile: call again.") } else { trouble }
+        if trouble.is_conflict() { trouble.next("Somebody else changed it first: call again.") } else { trouble }
     })?;
     Ok(json!({
-        "activity": changed.id, "status": changed.status, "version": changed.version, "next": "Go on with your work.",
+        "activity": changed.id, "status": changed.status, "version": changed.version, "next": "Continue your work.",
     }))
 }

@@ -1,4 +1,4 @@
-//! `add_tasks`: a coordinator splits work.
+//! `add_tasks`: adds a coordinator's tasks.
 
 use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
 use serde::Deserialize;
@@ -13,13 +13,13 @@ use crate::{project, schema};
 pub(super) static SPEC: Spec = Spec {
     name: "add_tasks",
     title: "Add tasks",
-    description: "Adds tasks to the project's queue, all or none. Each should be one worker's work of minutes to an hour, \
-        understandable without your context, with `acceptance` that a machine can check. Use `id` as a name within \
+    description: "Adds tasks to the project's queue: all or none. Each should take one worker between minutes and an hour, \
+        be understandable without your context, and have `acceptance` that a machine can check. Use `id` as a name within \
         this call and `deps` to say what must be done before. Example: {\"tasks\": [{\"id\": \"parser\", \
         \"description\": \"Write a parser for dates\\nIn src/date.rs, ISO 8601 only.\", \"files\": [\"src/date.rs\"], \
         \"acceptance\": [{\"kind\": \"file_exists\", \"path\": \"src/date.rs\"}, {\"kind\": \"command\", \"argv\": \
         [\"cargo\", \"test\", \"date\"]}]}, {\"description\": \"Document the date parser\", \"deps\": [\"parser\"]}]}. \
-        The answer names open tasks that say nearly the same as a new one.",
+        The answer lists similar open tasks.",
     schema,
     reads: false,
 };
@@ -34,21 +34,21 @@ fn schema() -> Value {
         "properties": {
             "kind": schema::choice(
                 ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"],
-                "Which check it is.",
+                "The kind of check.",
             ),
             "path": schema::text("file_exists, file_matches: the file, relative to the workspace."),
             "regex": schema::text("file_matches: must be found in the file."),
             "not_regex": schema::text("file_matches: must not be found in the file."),
-            "min_words": schema::number(0, u32::MAX.into(), "file_matches: how many words the file has at least."),
-            "json_schema": json!({ "type": "object", "description": "file_matches: a JSON Schema that the file meets." }),
+            "min_words": schema::number(0, u32::MAX.into(), "file_matches: the minimum number of words."),
+            "json_schema": json!({ "type": "object", "description": "file_matches: a JSON Schema that the file must satisfy." }),
             "parses": schema::choice(
                 ["json", "jsonl", "toml", "yaml", "csv", "xml", "text"],
-                "file_matches: the format that the file is whole and correct in.",
+                "file_matches: the format in which the file must be valid.",
             ),
-            "argv": schema::texts("command: the program and its arguments, as [\"make\", \"test\"]."),
-            "exit_code": json!({ "type": "integer", "description": "command: 0 when left out." }),
-            "timeout_seconds": schema::number(1, 86_400, "command: 300 when left out."),
-            "globs": schema::texts("only_touches: patterns, as [\"src/**\", \"docs/*.md\"]."),
+            "argv": schema::texts("command: the program and its arguments, such as [\"make\", \"test\"]."),
+            "exit_code": json!({ "type": "integer", "description": "command: the expected exit code; default 0." }),
+            "timeout_seconds": schema::number(1, 86_400, "command: the time limit; default 300."),
+            "globs": schema::texts("only_touches: patterns, such as [\"src/**\", \"docs/*.md\"]."),
             "text": schema::text("text: what must be true, for a person to judge."),
         },
         "required": ["kind"],
@@ -58,14 +58,14 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "id": schema::text("A name for this task within this call, so that others can depend on it."),
-            "description": schema::text("What is to be done. The first line is the title."),
-            "context": schema::text("What the worker should know: decisions, places to look at."),
-            "acceptance": json!({ "type": "array", "items": criterion, "description": "What the work is checked against." }),
-            "files": schema::texts("Files that it will change: paths or patterns. Keeps two workers off the same file."),
-            "deps": schema::texts("What must be done before: names from this call, or ids as tsk_…."),
-            "priority": schema::number(0, 9, "Higher goes first; 5 when left out."),
+            "description": schema::text("What to do. The first line is the title."),
+            "context": schema::text("What the worker should know: decisions, relevant places."),
+            "acceptance": json!({ "type": "array", "items": criterion, "description": "The criteria that the work is checked against." }),
+            "files": schema::texts("Files that the task changes: paths or patterns. Keeps two workers from changing the same file."),
+            "deps": schema::texts("Tasks that must be done first: names from this call, or ids (tsk_…)."),
+            "priority": schema::number(0, 9, "Higher goes first; default 5."),
             "needs": schema::texts("Abilities that the worker must have. Usually left out."),
-            "activity": schema::text("The activity that it belongs to, as act_…. Usually left out."),
+            "activity": schema::text("The id of its activity, act_…. Usually left out."),
         },
         "required": ["description"],
         "additionalProperties": false,
@@ -88,7 +88,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let added: AddedTasks = ask(&*desk.verbs, Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
     let mut answer = json!({
         "tasks": added.tasks.iter().map(list::line).collect::<Vec<_>>(),
-        "next": "They are in the queue: free workers take them.",
+        "next": "The tasks are in the queue; free workers take them.",
     });
     if !added.names.is_empty() {
         let names: serde_json::Map<String, Value> =
@@ -98,15 +98,16 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     if !added.similar.is_empty() {
         let similar = added.similar.iter();
         answer["similar"] = similar.map(|one| json!({ "new": one.task, "open": one.to, "title": one.title })).collect();
-        answer["next"] = json!("They are in the queue. Some say nearly the same as open ones: see `similar`.");
+        answer["next"] = json!("The tasks are in the queue. Some are similar to open ones: see `similar`.");
     }
     Ok(answer)
 }
 
-/// Reads one task; an error says which one it is, and where.
+/// Parses one task; an error names the task and the place.
 fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
     let Value::Object(mut task) = task else {
-        let text = format!("tasks[{index}] must be an object as {{\"description\": \"…\"}}, not {}.", short(&task));
+        let text =
+            format!("tasks[{index}] must be an object such as {{\"description\": \"…\"}}, not {}.", short(&task));
         return Err(Trouble::new(text));
     };
     task.retain(|_, value| !value.is_null());
@@ -117,7 +118,7 @@ fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
             }
             if let Err(error) = serde_json::from_value::<protocol::Criterion>(criterion.clone()) {
                 let text = format!(
-                    "tasks[{index}].acceptance[{place}] does not fit: {error}. It must be as {{\"kind\": \"file_exists\", \
+                    "tasks[{index}].acceptance[{place}] is invalid: {error}. It must look like {{\"kind\": \"file_exists\", \
                      \"path\": \"…\"}}; the kinds are file_exists, file_matches, command, only_touches, \
                      no_conflict_with_base, committed, text. Nothing was added."
                 );
@@ -126,7 +127,7 @@ fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
         }
     }
     serde_json::from_value(Value::Object(task)).map_err(|error| {
-        Trouble::new(format!("tasks[{index}] does not fit: {error}. Nothing was added: correct it and call again."))
+        Trouble::new(format!("tasks[{index}] is invalid: {error}. Nothing was added: fix it and call again."))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `ask` and `escalate`: a person is asked, with or without letting the task go.
+//! `ask` and `escalate`: ask a person, and keep or release the task.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const LOOKS: Duration = Duration::from_secs(2);
 pub(super) static ASK: Spec = Spec {
     name: "ask",
     title: "Ask a person",
-    description: "Asks a person about the task you hold. You keep the task: go on with what does not depend on the \
+    description: "Asks a person about the task you hold. You keep the task: continue with work that does not depend on the \
         answer; heartbeat tells you when there is one. Use it for what only a person can know, not for what you can \
         find out. Example: {\"question\": \"Should errors be logged or returned?\", \"options\": [\"log\", \"return\"], \
         \"context\": \"src/api.rs does both.\"}",
@@ -28,8 +28,8 @@ pub(super) static ASK: Spec = Spec {
             json!({
                 "question": schema::text("The question, so that a person can answer without reading your work."),
                 "options": schema::texts("Answers to choose from, if there are a few; the person can also write their own."),
-                "context": schema::text("What a person needs to know to decide."),
-                "wait_seconds": schema::number(0, 55, "How long to wait for the answer; 0 when left out."),
+                "context": schema::text("Context that the person needs to decide."),
+                "wait_seconds": schema::number(0, 55, "How long to wait for the answer; default 0."),
                 "task": schema::task(),
                 "fence": schema::fence(),
             }),
@@ -41,8 +41,8 @@ pub(super) static ASK: Spec = Spec {
 pub(super) static ESCALATE: Spec = Spec {
     name: "escalate",
     title: "Give a task up to a person",
-    description: "Gives the task you hold to a person because it cannot go on without a decision, and lets it go: you do \
-        not work on it any more. Use ask instead if you can go on meanwhile, and report with `failed` if it simply \
+    description: "Hands the task you hold over to a person because it cannot continue without a decision. You release it and do \
+        not work on it any more. Use ask instead if you can continue meanwhile, and report with `failed` if it simply \
         cannot be done. Example: {\"question\": \"The two specs contradict each other: which one holds?\", \"options\": \
         [\"the 2024 one\", \"the 2025 one\"], \"context\": \"Page 3 against page 9.\"}",
     schema: || {
@@ -51,7 +51,7 @@ pub(super) static ESCALATE: Spec = Spec {
             json!({
                 "question": schema::text("What the person must decide."),
                 "options": schema::texts("Answers to choose from, if there are a few."),
-                "context": schema::text("What you tried, and what a person needs to know to decide."),
+                "context": schema::text("What you tried, and context that the person needs to decide."),
                 "task": schema::task(),
                 "fence": schema::fence(),
             }),
@@ -80,13 +80,13 @@ pub(super) async fn ask(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     loop {
         if let Some(answer) = beat::spoken(&shown) {
             desk.with(task, |held| held.asked.retain(|one| *one != shown.id));
-            return Ok(json!({ "escalation": shown.id, "answer": answer, "next": "Go on with the answer." }));
+            return Ok(json!({ "escalation": shown.id, "answer": answer, "next": "Continue with the answer." }));
         }
         if Instant::now() + LOOKS >= until {
             return Ok(json!({
                 "escalation": shown.id,
-                "next": "People are asked. You still hold the task: go on with what does not depend on the answer; \
-                         heartbeat tells you when there is one.",
+                "next": "The question is sent. You still hold the task: continue with work that does not depend on the answer; \
+                         heartbeat returns the answer.",
             }));
         }
         tokio::time::sleep(LOOKS).await;
@@ -99,7 +99,7 @@ pub(super) async fn escalate(desk: &Desk, given: Arguments) -> Result<Value, Tro
     desk.forget(task);
     Ok(json!({
         "escalation": shown.id,
-        "next": "A person decides; you do not hold the task any more. take_task gives you another one.",
+        "next": "A person decides; you no longer hold the task. Call take_task for another one.",
     }))
 }
 

@@ -1,4 +1,4 @@
-//! `heartbeat`: a sign of life, progress, and answers of people.
+//! `heartbeat`: renews the lease, reports progress, and returns people's answers.
 
 use domain::TaskId;
 use protocol::{Call, Escalation, Lease, TaskHeartbeat};
@@ -13,15 +13,15 @@ use crate::verbs::ask;
 
 pub(super) static SPEC: Spec = Spec {
     name: "heartbeat",
-    title: "Say how far you are",
-    description: "Renews the lease of the task you hold and tells people how far you are. Call it at each step of \
-        longer work, as {\"progress\": \"3 of 5 files done\"}. The answer has `answers` when a person has answered a \
-        question of yours. If it says that the lease is lost, stop working on that task: somebody else has it.",
+    title: "Report progress",
+    description: "Renews the lease of the task you hold and shows people your progress. Call it at each step of \
+        longer work: {\"progress\": \"3 of 5 files done\"}. The answer has `answers` when a person has answered a \
+        question of yours. If it says that the lease is lost, stop working on that task: another worker has it.",
     schema: || {
         schema::object(
             &[],
             json!({
-                "progress": schema::text("How far you are, in a few words."),
+                "progress": schema::text("Your progress, in a few words."),
                 "task": schema::task(),
                 "fence": schema::fence(),
             }),
@@ -43,25 +43,25 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let input = TaskHeartbeat { fence: hold.fence, progress: given.progress };
     let lease: Result<Lease, _> = ask(&*desk.verbs, Call::TaskHeartbeat { task: hold.task, input }).await;
     let lease = lease.map_err(|problem| lost(desk, hold, problem.into()))?;
-    let mut answer = json!({ "task": hold.task, "lease_ends_at": lease.expires_at, "next": "Go on with your work." });
+    let mut answer = json!({ "task": hold.task, "lease_ends_at": lease.expires_at, "next": "Continue your work." });
     let answers = answers(desk, hold).await;
     if !answers.is_empty() {
         answer["answers"] = json!(answers);
-        answer["next"] = json!("A person has answered: go on with the answer.");
+        answer["next"] = json!("A person has answered: continue with the answer.");
     }
     Ok(answer)
 }
 
-/// What the hub's refusal means for a task in hand.
+/// What the hub's refusal means for a held task.
 pub(super) fn lost(desk: &Desk, hold: Hold, trouble: Trouble) -> Trouble {
     if !trouble.is_conflict() {
         return trouble;
     }
     desk.forget_hold(hold);
-    trouble.next("Stop working on this task and change nothing more for it. take_task gives you another one.")
+    trouble.next("Stop working on this task and change nothing more for it. Call take_task for another one.")
 }
 
-/// What people have answered since the last time.
+/// People's answers since the last call.
 async fn answers(desk: &Desk, hold: Hold) -> Vec<Value> {
     let open = desk.with(hold.task, |held| held.asked.clone()).unwrap_or_default();
     let mut found = Vec::new();
@@ -75,7 +75,7 @@ async fn answers(desk: &Desk, hold: Hold) -> Vec<Value> {
     found
 }
 
-/// What a person has answered, if they have.
+/// A person's answer, if there is one.
 pub(super) fn spoken(escalation: &Escalation) -> Option<String> {
     escalation.answered_at?;
     let by = escalation.answered_by.as_ref().map_or("a person", |user| user.name.as_str());

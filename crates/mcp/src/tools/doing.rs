@@ -1,4 +1,4 @@
-//! `who_is_doing_what`: who works on what now.
+//! `who_is_doing_what`: the current work in a project.
 
 use protocol::{Call, DoingWhat};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::{project, schema};
 pub(super) static SPEC: Spec = Spec {
     name: "who_is_doing_what",
     title: "Who is doing what",
-    description: "Says who works on what in the project now, and which files they mean to change. Changes nothing. Look \
+    description: "Shows who works on what in the project now, and which files they will change. Changes nothing. Look \
         before you change files outside your task. Example: {}",
     schema: || schema::object(&[], json!({ "project": schema::project() })),
     reads: true,
@@ -28,6 +28,6 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let project = project::resolve(desk, given.project.as_deref()).await?;
     let doing: Vec<DoingWhat> = ask(&*desk.verbs, Call::WorkDoing { project }).await?;
-    let next = if doing.is_empty() { "Nobody else works here now." } else { "Leave the files of others alone." };
+    let next = if doing.is_empty() { "Nobody else is working here now." } else { "Do not change the files of others." };
     Ok(json!({ "doing": doing, "next": next }))
 }

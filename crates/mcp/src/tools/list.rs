@@ -1,4 +1,4 @@
-//! `list_tasks`: what is there.
+//! `list_tasks`: lists tasks.
 
 use domain::{ActivityId, TaskId, TaskStatus};
 use protocol::{Call, TaskFilter, TaskLine};
@@ -18,7 +18,7 @@ pub(super) static SPEC: Spec = Spec {
     title: "List tasks",
     description: "Lists the tasks of a project, oldest first, one line each. Changes nothing. Use it to see what is \
         there; to get work, call take_task instead. Examples: {} for everything, {\"status\": \"ready\"} for what \
-        nobody has yet, {\"status\": \"failed\"} for what went wrong (`reason` says why).",
+        no worker has yet, {\"status\": \"failed\"} for failed ones (`reason` says why).",
     schema: || {
         schema::object(
             &[],
@@ -26,11 +26,11 @@ pub(super) static SPEC: Spec = Spec {
                 "project": schema::project(),
                 "status": schema::choice(
                     TaskStatus::ALL.iter().map(|status| status.word()),
-                    "Only tasks that are at this. Leave it out for all.",
+                    "Only tasks with this status. Leave it out for all.",
                 ),
-                "activity": schema::text("Only tasks of this activity, as act_…."),
-                "limit": schema::number(1, 1000, "How many at most; 50 when left out."),
-                "after": schema::text("Only tasks after this one, as tsk_…: for the next page."),
+                "activity": schema::text("Only tasks of this activity (act_…)."),
+                "limit": schema::number(1, 1000, "How many tasks; default 50."),
+                "after": schema::text("Only tasks after this one (tsk_…), for the next page."),
             }),
         )
     },
@@ -63,13 +63,13 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         Some(last) if lines.len() as u32 >= limit => {
             format!("There may be more: call list_tasks again with after: \"{}\".", last.id)
         }
-        Some(_) => "take_task takes the next one that is ready.".to_owned(),
-        None => "There is none. add_tasks adds some.".to_owned(),
+        Some(_) => "Call take_task to take the next ready task.".to_owned(),
+        None => "There are no tasks. Call add_tasks to add some.".to_owned(),
     };
     Ok(json!({ "tasks": lines.iter().map(line).collect::<Vec<_>>(), "next": next }))
 }
 
-/// A task in one line, without what is empty.
+/// A task in one line, without empty fields.
 pub(super) fn line(line: &TaskLine) -> Value {
     let mut value = json!({ "id": line.id, "title": line.title, "status": line.status, "priority": line.priority });
     let more = [

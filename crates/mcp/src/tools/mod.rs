@@ -1,4 +1,4 @@
-//! Every tool: its name, what a model is told about it, what it takes, and what it does.
+//! Every tool: its name, its description for models, its arguments, and its effect.
 
 mod activity;
 mod add;
@@ -26,11 +26,11 @@ pub(crate) struct Spec {
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
     pub(crate) schema: fn() -> Value,
-    /// Whether it changes nothing.
+    /// Whether it is read-only.
     pub(crate) reads: bool,
 }
 
-/// Every tool, in the order of a worker's day.
+/// Every tool, in the order of a worker's loop.
 pub(crate) static ALL: &[&Spec] = &[
     &list::SPEC,
     &take::SPEC,
@@ -61,7 +61,7 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "activity_update" => activity::run(desk, decode(shape, given)?).await,
         "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
         "add_tasks" => add::run(desk, decode(shape, given)?).await,
-        other => Err(Trouble::new(format!("there is no tool `{other}`"))),
+        other => Err(Trouble::new(format!("unknown tool `{other}`"))),
     }
 }
 

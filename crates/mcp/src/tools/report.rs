@@ -1,4 +1,4 @@
-//! `report`: work is handed back, checked, and the verdict told in the same call.
+//! `report`: hands a report in, and returns the verdict in the same call.
 
 use std::time::Duration;
 
@@ -36,18 +36,18 @@ pub(super) static SPEC: Spec = Spec {
                 "summary": schema::text("What you did, in one to five sentences, for the person who reads it."),
                 "files": schema::texts("Paths of the files that you made or changed, relative to the workspace. In a session of \
                      Shopfloor's, what you leave out here, of `branch` or of `commits` is filled in from the workspace."),
-                "branch": schema::text("The git branch that they are on, if you made one; push it before."),
-                "commits": schema::texts("The commits that they are in, as full or short hashes."),
+                "branch": schema::text("The git branch with the work, if there is one; push it first."),
+                "commits": schema::texts("The commits with the work, as full or short hashes."),
                 "context_score": schema::number(
                     1,
                     5,
-                    "How well the task could be understood: 1 much was missing, 5 nothing was missing.",
+                    "How well the task was described: 1 much was missing, 5 nothing was missing.",
                 ),
-                "failed": schema::text("Only if the task could NOT be done: why. Leave it out when the work is done."),
-                "input_tokens": schema::number(0, u32::MAX.into(), "Tokens that you used as input, if you know."),
-                "output_tokens": schema::number(0, u32::MAX.into(), "Tokens that you put out, if you know."),
-                "cost_usd": json!({ "type": "number", "minimum": 0, "description": "What it cost in dollars, if you know." }),
-                "wait_seconds": schema::number(0, LONGEST_WAIT, "How long to wait for the verdict; 45 when left out."),
+                "failed": schema::text("Only if the task could NOT be done: the reason. Leave it out if the work is done."),
+                "input_tokens": schema::number(0, u32::MAX.into(), "Input tokens used, if you know."),
+                "output_tokens": schema::number(0, u32::MAX.into(), "Output tokens used, if you know."),
+                "cost_usd": json!({ "type": "number", "minimum": 0, "description": "The cost in dollars, if you know." }),
+                "wait_seconds": schema::number(0, LONGEST_WAIT, "How long to wait for the verdict; default 45."),
                 "task": schema::task(),
                 "fence": schema::fence(),
             }),
@@ -78,7 +78,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let hold = desk.hold(given.task, given.fence).await?;
     let until = Instant::now() + Duration::from_secs(given.wait_seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT));
-    // Whoever asks again after a verdict that had not come wants that verdict, also when it has come meanwhile.
+    // A caller that repeats a report without a verdict wants that verdict, even if it is known by now.
     if let Some(report) = desk.with(hold.task, |held| held.handed_in).flatten() {
         return verdict(desk, hold, report, until).await;
     }
@@ -113,7 +113,7 @@ fn input(given: Arguments, fence: u64) -> TaskReport {
     }
 }
 
-/// The report that was handed in under this hold before, if one was: it is not remembered here after a restart.
+/// The report that was handed in under this hold; after a restart it is not in memory.
 async fn handed_in(desk: &Desk, hold: Hold) -> Option<ReportId> {
     let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await.ok()?;
     let attempt = detail.attempts.iter().find(|attempt| attempt.fence == hold.fence)?.number;
@@ -121,13 +121,13 @@ async fn handed_in(desk: &Desk, hold: Hold) -> Option<ReportId> {
     detail.reports.iter().rev().find(in_time).map(|report| report.id)
 }
 
-/// Looks at the task until its report is judged, a person is asked, or time is up.
+/// Polls the task until its report has a verdict, a person is asked, or time is up.
 async fn verdict(desk: &Desk, hold: Hold, report: ReportId, until: Instant) -> Result<Value, Trouble> {
     let mut pause = FIRST_LOOK;
     loop {
         let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await?;
         let found = detail.reports.iter().find(|one| one.id == report);
-        let Some(found) = found else { return Err(Trouble::new("The report is gone: the task was removed.")) };
+        let Some(found) = found else { return Err(Trouble::new("The report no longer exists: the task was removed.")) };
         if found.verdict != ReportVerdict::Pending || !detail.task.status.is_held() {
             return Ok(judged(desk, hold, &detail, found));
         }
@@ -137,7 +137,7 @@ async fn verdict(desk: &Desk, hold: Hold, report: ReportId, until: Instant) -> R
                 "task": hold.task,
                 "verdict": "pending",
                 "next": "It is still being checked. Call report again with the same summary to hear the verdict, \
-                         or take_task to go on with another task.",
+                         or take_task to continue with another task.",
             }));
         }
         tokio::time::sleep(pause).await;
@@ -153,28 +153,28 @@ fn judged(desk: &Desk, hold: Hold, detail: &TaskDetail, report: &Report) -> Valu
         desk.forget_hold(hold);
     }
     let (word, next) = match (report.verdict, task.status) {
-        (ReportVerdict::Accepted, _) => ("accepted", "Well done. take_task gives you the next one."),
+        (ReportVerdict::Accepted, _) => ("accepted", "Well done. Call take_task for the next one."),
         (ReportVerdict::Refused, _) if still_mine => {
             ("refused", "You still hold the task: fix what `reasons` say, then call report again.")
         }
         (ReportVerdict::Refused, TaskStatus::Escalated) => {
-            ("refused", "A person decides what becomes of the task. take_task gives you another one.")
+            ("refused", "A person decides about the task. Call take_task for another one.")
         }
         (ReportVerdict::Refused, TaskStatus::Failed) => {
-            ("refused", "The task has failed. take_task gives you another one.")
+            ("refused", "The task has failed. Call take_task for another one.")
         }
         (ReportVerdict::Refused, _) => {
-            ("refused", "Another worker gets the task now; stop working on it. take_task gives you another one.")
+            ("refused", "Another worker gets the task now; stop working on it. Call take_task for another one.")
         }
         (ReportVerdict::Late, _) => (
             "late",
             "Your lease was lost before you reported: somebody else has the task. Stop working on it; \
-                      the report is kept. take_task gives you another one.",
+                      the report is kept. Call take_task for another one.",
         ),
         (ReportVerdict::Pending, TaskStatus::Escalated) => {
-            ("pending", "A person must judge it; you need not wait. take_task gives you another one.")
+            ("pending", "A person must judge it; you need not wait. Call take_task for another one.")
         }
-        (ReportVerdict::Pending, _) => ("pending", "The task was taken away. take_task gives you another one."),
+        (ReportVerdict::Pending, _) => ("pending", "You no longer hold the task. Call take_task for another one."),
     };
     let mut answer = json!({ "task": task.id, "verdict": word, "task_status": task.status, "next": next });
     let reasons = reasons(report);
@@ -184,7 +184,7 @@ fn judged(desk: &Desk, hold: Hold, detail: &TaskDetail, report: &Report) -> Valu
     answer
 }
 
-/// What was wrong, each with what was seen.
+/// The failed criteria, each with what was found.
 fn reasons(report: &Report) -> Vec<String> {
     let failed = |result: &&CriterionResult| result.passed != Some(true);
     let mut all: Vec<String> = report.results.iter().filter(failed).map(|result| result.reason.clone()).collect();

@@ -1,4 +1,4 @@
-//! `take_task`: the next task, under a lease that is renewed from then on.
+//! `take_task`: takes the next task, under a lease that is renewed from then on.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::trouble::Trouble;
 use crate::verbs::ask;
 use crate::{project, schema};
 
-/// The hub is asked again after this long: an answer must come before proxies lose patience.
+/// Maximum wait of one request to the hub: proxies time out later.
 const ONE_WAIT: u32 = 20;
 const BETWEEN: Duration = Duration::from_secs(1);
 
@@ -22,8 +22,8 @@ pub(super) static SPEC: Spec = Spec {
     name: "take_task",
     title: "Take a task",
     description: "Takes the next ready task for you, under a lease. Usually called with no arguments: {}. The answer \
-        has `brief`: everything you need to know, with the acceptance criteria that your work is checked against. Do \
-        the work, then call report. While you are connected the lease is renewed for you. Called again before you \
+        has `brief`: everything you need to know, with the acceptance criteria for your work. Do \
+        the work, then call report. The lease is renewed while you are connected. Called again before you \
         reported, it answers with the same task. {\"taken\": false} means there is nothing to do now; `why_not` \
         says why.",
     schema: || {
@@ -31,12 +31,12 @@ pub(super) static SPEC: Spec = Spec {
             &[],
             json!({
                 "project": schema::project(),
-                "task": schema::text("Only this task, as tsk_…. Leave it out for the next in the queue."),
-                "worker": schema::text("What you are called, as \"codex-1\". Leave it out: you get a name."),
+                "task": schema::text("Only this task (tsk_…). Leave it out for the next one in the queue."),
+                "worker": schema::text("Your name, such as \"codex-1\". Leave it out to get one."),
                 "abilities": schema::texts(
-                    "What you can do, for tasks that need something special, as [\"rust\", \"gpu\"]. Usually left out.",
+                    "Your abilities, for tasks that need them, such as [\"rust\", \"gpu\"]. Usually left out.",
                 ),
-                "wait_seconds": schema::number(0, 55, "How long to wait for a task when there is none; 0 when left out."),
+                "wait_seconds": schema::number(0, 55, "How long to wait for a task if there is none; default 0."),
             }),
         )
     },
@@ -79,14 +79,14 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
             return Ok(json!({
                 "taken": false,
                 "why_not": why_not.unwrap_or_else(|| "no task is ready".to_owned()),
-                "next": "Call take_task with wait_seconds: 50 to wait for one, or stop if you were told to.",
+                "next": "Call take_task with wait_seconds: 50 to wait for one, or stop if your instructions say so.",
             }));
         }
         tokio::time::sleep(BETWEEN).await;
     }
 }
 
-/// The task that the worker has already, if it still has it.
+/// The task that the worker already holds.
 async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<Value> {
     let (hold, mut answer) = desk.in_hand(worker)?;
     if given.task.is_some_and(|task| task != hold.task) {
@@ -97,9 +97,9 @@ async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<V
         desk.forget_hold(hold);
         return None;
     }
-    // While its report is checked the worker may take another; if there is none, it may yet come back.
+    // While its report is checked the worker may take another task; if there is none, this one may still return to it.
     detail.task.lease.as_ref()?;
-    answer["again"] = json!("You hold this task already. Finish it with report before you take another.");
+    answer["again"] = json!("You already hold this task. Finish it with report before you take another.");
     if let Some(refused) = detail.reports.last().and_then(|report| report.reason.clone()) {
         answer["refused"] = json!(refused);
     }
@@ -124,7 +124,7 @@ fn describe(taken: &TakenTask) -> Value {
         "lease_ends_at": taken.lease.expires_at,
         "attempt": task.attempt,
         "brief": taken.brief,
-        "next": "Do the work. Say how far you are with heartbeat {\"progress\": \"…\"} now and then. When it is done, call \
+        "next": "Do the work. Report your progress with heartbeat {\"progress\": \"…\"} now and then. When it is done, call \
                  report {\"summary\": \"what you did\", \"files\": [\"paths you changed\"]}. Ask a person with ask.",
     });
     if !task.files.is_empty() {

@@ -1,4 +1,4 @@
-//! The conformance package's scenarios that are about every server, over HTTP.
+//! The conformance package's scenarios for every server, over HTTP.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use tokio::process::Command;
 use crate::fixture::{Fixture, clients};
 
 #[tokio::test]
-async fn the_conformance_package_finds_nothing() {
+async fn the_conformance_package_finds_no_error() {
     let fixture = Fixture::open().await;
     let folder = clients();
     for scenario in ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"] {

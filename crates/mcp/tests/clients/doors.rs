@@ -1,4 +1,4 @@
-//! Who does not get in by `/mcp`, and what a token does not see.
+//! Who is refused at `/mcp`, and what a token cannot see.
 
 use protocol::{Call, NewToken, TokenCreate};
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use crate::fixture::{Fixture, create};
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
 
-/// Asks as a client would, with further headers.
+/// Sends a client's request with further headers.
 async fn post(fixture: &Fixture, body: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
     let mut request = reqwest::Client::new().post(format!("{}/mcp", fixture.url)).body(body.to_owned());
     request =
@@ -48,7 +48,7 @@ async fn strangers_foreign_pages_and_rebound_names_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_answered_in_json_rpc() {
+async fn invalid_messages_are_answered_in_json_rpc() {
     let fixture = Fixture::open().await;
     let bearer = format!("Bearer {}", fixture.token);
     for (body, code, id) in [
@@ -65,7 +65,7 @@ async fn what_is_no_message_is_answered_in_json_rpc() {
 }
 
 #[tokio::test]
-async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revoked() {
+async fn a_token_has_its_owners_rights_until_it_is_revoked() {
     let fixture = Fixture::open().await;
     let hidden = fixture.add("Ann's secret plan").await;
     let bo = join(&fixture).await;
@@ -109,7 +109,7 @@ async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revok
     assert_eq!(post(&fixture, LIST, &[("authorization", &header)]).await.0, StatusCode::UNAUTHORIZED);
 }
 
-/// A second person with a token of their own.
+/// A second person with their own token.
 async fn join(fixture: &Fixture) -> client::Client {
     let token = testkit::join(&fixture.url, &fixture.ann, "bo").await.unwrap();
     client::Client::new(&fixture.url, &token).unwrap()

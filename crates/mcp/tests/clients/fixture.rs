@@ -1,4 +1,4 @@
-//! A real hub with a project, and the clients of others.
+//! A real hub with a project, and other people's clients.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -32,7 +32,7 @@ impl Fixture {
         Self { folder, _hub: hub, url, token, ann, project }
     }
 
-    /// A folder for what clients leave behind.
+    /// A folder for the clients' files.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -53,7 +53,7 @@ impl Fixture {
         self.ann.ask(Call::TaskShow { task: line.id }).await.unwrap()
     }
 
-    /// Asks by the Inspector over HTTP, as the bearer of a token. Each call is a connection; the session makes it one agent.
+    /// Calls with the Inspector over HTTP. Each call is a new connection; the session makes them one agent.
     pub(crate) async fn over_http(&self, token: &str, method: &[&str]) -> Result<Value, String> {
         let (url, header) = (format!("{}/mcp", self.url), format!("Authorization: Bearer {token}"));
         let session = "Mcp-Session-Id: inspector";
@@ -61,7 +61,7 @@ impl Fixture {
         inspect(&[&args, method].concat()).await
     }
 
-    /// Asks by the Inspector, which starts `shopfloor mcp` for each call.
+    /// Calls with the Inspector, which starts `shopfloor mcp` for each call.
     pub(crate) async fn over_stdio(&self, method: &[&str]) -> Result<Value, String> {
         let program = testkit::binary().display().to_string();
         let env = [format!("SHOPFLOOR_HUB={}", self.url), format!("SHOPFLOOR_TOKEN={}", self.token)];
@@ -79,7 +79,7 @@ fn empty() -> TaskAdd {
     serde_json::from_value(serde_json::json!({ "description": "" })).unwrap()
 }
 
-/// Where `scripts/tools` has put the clients.
+/// Where `scripts/tools` puts the clients.
 pub(crate) fn clients() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/mcp");
     assert!(folder.join("node_modules").exists(), "the MCP clients are missing: run scripts/tools");
@@ -97,12 +97,12 @@ async fn inspect(args: &[&str]) -> Result<Value, String> {
     serde_json::from_str(&out).map_err(|error| format!("{error} in {out}{err}"))
 }
 
-/// The names of the tools that a list has.
+/// The names of the tools in a list.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-/// Every tool that was promised.
+/// Every promised tool.
 pub(crate) const TOOLS: [&str; 11] = [
     "list_tasks",
     "take_task",

@@ -1,4 +1,4 @@
-//! Agents over HTTP: the hub remembers what each has in hand, and which agent of a token it is that asks.
+//! Agents over HTTP: the hub remembers each agent's tasks, and distinguishes the agents of one token.
 
 use domain::TaskStatus;
 use reqwest::{Response, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, TOOLS, names};
 
-/// An agent with a connection of its own.
+/// An agent with its own connection.
 struct Agent<'a> {
     fixture: &'a Fixture,
     session: String,
@@ -51,7 +51,7 @@ async fn post(fixture: &Fixture, session: Option<&str>, body: &str) -> Response 
 }
 
 #[tokio::test]
-async fn agents_that_share_a_token_are_workers_of_their_own() {
+async fn agents_that_share_a_token_are_different_workers() {
     let fixture = Fixture::open().await;
     for description in ["Write a", "Weigh the second anchor", "Paint it blue"] {
         fixture.add(description).await;
@@ -59,20 +59,20 @@ async fn agents_that_share_a_token_are_workers_of_their_own() {
     let (one, two) = (Agent::connect(&fixture).await, Agent::connect(&fixture).await);
     let (first, second) = (one.take(json!({})).await, two.take(json!({})).await);
     assert_ne!(first, second, "two agents are two workers");
-    assert_eq!(one.take(json!({})).await, first, "who asks again has it already");
+    assert_eq!(one.take(json!({})).await, first, "it already holds the task");
     for (agent, task, told) in [(&one, &first, "one half"), (&two, &second, "all but one")] {
         agent.call("heartbeat", json!({ "progress": told })).await;
         let lines = fixture.tasks().await;
         let line = lines.iter().find(|line| *task == json!(line.id)).unwrap();
-        assert_eq!(line.progress.as_deref(), Some(told), "each tells about its own task");
+        assert_eq!(line.progress.as_deref(), Some(told), "each reports progress of its own task");
     }
     let stranger = Agent::connect(&fixture).await;
     let refused = stranger.call("report", json!({ "summary": "Done" })).await;
-    assert_eq!(refused["isError"], json!(true), "who took nothing reports nothing: {refused}");
+    assert_eq!(refused["isError"], json!(true), "an agent without a task cannot report: {refused}");
     let reported = two.call("report", json!({ "summary": "Done" })).await;
     assert_eq!(reported["structuredContent"]["task"], second, "{reported}");
 
-    // An agent that loses its connection is the same worker by the name of its session, or by its own.
+    // An agent that reconnects is the same worker by its session's name, or by its own.
     let back = Agent { fixture: &fixture, session: one.session.clone() };
     assert_eq!(back.take(json!({})).await, first);
     let named = stranger.take(json!({ "worker": "anna" })).await;
@@ -83,7 +83,7 @@ async fn agents_that_share_a_token_are_workers_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_agent_that_ends_its_session_gives_its_task_back() {
+async fn an_agent_that_ends_its_session_returns_its_task() {
     let fixture = Fixture::open().await;
     let line = fixture.add("Write a").await;
     let agent = Agent::connect(&fixture).await;
@@ -100,7 +100,7 @@ async fn an_agent_that_ends_its_session_gives_its_task_back() {
 }
 
 #[tokio::test]
-async fn a_task_is_taken_and_reported_without_repeating_any_number() {
+async fn a_task_is_taken_and_reported_without_naming_ids() {
     let fixture = Fixture::open().await;
     let line = fixture.add("Write a").await;
     let token = &fixture.token;

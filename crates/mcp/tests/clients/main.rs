@@ -1,4 +1,4 @@
-//! MCP clients of others against our server, over standard input and output and over HTTP, with a real hub behind it.
+//! Other people's MCP clients against our server, over standard input and output and over HTTP, with a real hub.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conformance;

@@ -7,7 +7,7 @@ use testkit::wait_until;
 use crate::fixture::{Fixture, TOOLS, names};
 
 #[tokio::test]
-async fn the_inspector_finds_every_tool_adds_tasks_and_gives_back_what_it_does_not_finish() {
+async fn the_inspector_lists_tools_adds_tasks_and_returns_unfinished_ones() {
     let fixture = Fixture::open().await;
     let list = fixture.over_stdio(&["--method", "tools/list"]).await.unwrap();
     assert_eq!(names(&list), TOOLS);
@@ -21,8 +21,8 @@ async fn the_inspector_finds_every_tool_adds_tasks_and_gives_back_what_it_does_n
     assert_eq!(added["structuredContent"]["tasks"][1]["status"], "blocked", "{added}");
     let taken = fixture.over_stdio(&[&call[..], &["take_task"]].concat()).await.unwrap();
     assert!(taken["structuredContent"]["brief"].as_str().unwrap().contains("Write a"), "{taken}");
-    // The Inspector ends after each call: its task must not wait for the lease to end.
-    let first = wait_until("the task was given back", async || {
+    // The Inspector exits after each call: its task must return before the lease ends.
+    let first = wait_until("the task was returned", async || {
         let first = fixture.tasks().await.into_iter().next().unwrap();
         (first.status == TaskStatus::Ready).then_some(first)
     })

@@ -1,9 +1,9 @@
-//! The lines of a list: how deep they stand, and whether they are items, fields or neither.
+//! The lines of a list: their indentation, and whether they are items, fields or neither.
 
 use crate::criterion;
 use crate::near::nearest;
 
-/// The names of fields, with other ways to say them.
+/// The names of fields, with synonyms.
 const FIELDS: &[(&str, Field)] = &[
     ("id", Field::Id),
     ("context", Field::Context),
@@ -19,17 +19,17 @@ const FIELDS: &[(&str, Field)] = &[
     ("need", Field::Needs),
 ];
 
-/// The names that are said to whoever used another.
-pub(super) const KNOWN: &str = "id, context, accept, files, deps, priority, needs";
+/// The field names that errors list.
+pub(super) const KNOWN: &str = "id, context, accept, files, after, priority, needs";
 
-/// What others call fields.
+/// Other common names of fields.
 const MEANT: &[(&str, &str)] = &[
-    ("depends", "deps"),
-    ("depends on", "deps"),
-    ("dependency", "deps"),
-    ("dependencies", "deps"),
-    ("blocked by", "deps"),
-    ("waits for", "deps"),
+    ("depends", "after"),
+    ("depends on", "after"),
+    ("dependency", "after"),
+    ("dependencies", "after"),
+    ("blocked by", "after"),
+    ("waits for", "after"),
     ("acceptance criteria", "accept"),
     ("criteria", "accept"),
     ("done when", "accept"),
@@ -38,7 +38,7 @@ const MEANT: &[(&str, &str)] = &[
     ("abilities", "needs"),
 ];
 
-/// Something about a task.
+/// A field of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Id,
@@ -50,12 +50,12 @@ pub(super) enum Field {
     Needs,
 }
 
-/// A word without white space and the marks of code around it.
+/// A word without white space and code marks around it.
 pub(super) fn plain(word: &str) -> &str {
     word.trim().trim_matches('`').trim()
 }
 
-/// How many columns of white space come first, and what comes after them.
+/// A line's indentation in columns, and the rest.
 pub(super) fn indentation(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches([' ', '\t']);
     let mut columns = 0;
@@ -65,7 +65,7 @@ pub(super) fn indentation(line: &str) -> (usize, &str) {
     (columns, text)
 }
 
-/// What comes after the mark of a list item.
+/// The text after a list marker.
 pub(super) fn bullet(text: &str) -> Option<&str> {
     let rest = match text.strip_prefix(['-', '*', '+']) {
         Some(rest) => rest,
@@ -98,7 +98,7 @@ pub(super) fn named(title: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A field, as `- files: src/lexer.rs` or the same without the mark. A criterion in a list is one without `accept:`, too.
+/// A field, such as `- files: src/lexer.rs`, with or without the dash. A criterion in a list may omit `accept:`.
 pub(super) fn field(text: &str) -> Option<(Field, &str)> {
     if let Some(criterion) = bullet(text).filter(|item| criterion::is_one(item)) {
         return Some((Field::Accept, criterion));
@@ -109,9 +109,8 @@ pub(super) fn field(text: &str) -> Option<(Field, &str)> {
     FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| (*field, value.trim_start_matches('*').trim()))
 }
 
-/// Something before a colon that looks like a field's name and is none, and which field was probably meant. What anybody
-/// would write in a description is left alone: other words before a colon, and single ones unless a list of fields is
-/// where they stand (`among`).
+/// An unknown name before a colon that looks like a field, and which field was probably meant. Ordinary prose is left
+/// alone: several words before a colon, and a single word unless it stands in a list of fields (`among`).
 pub(super) fn slip(text: &str, among: bool) -> Option<(&str, Option<&'static str>)> {
     let listed = bullet(text);
     let (name, value) = listed.unwrap_or(text).split_once(':')?;
@@ -128,12 +127,12 @@ pub(super) fn slip(text: &str, among: bool) -> Option<(&str, Option<&'static str
     (single && ends && name.chars().all(char::is_lowercase)).then_some((name, None))
 }
 
-/// What ends the block of code that begins here.
+/// The end marker of the code block that begins here.
 pub(super) fn fence(text: &str) -> Option<&'static str> {
     ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence))
 }
 
-/// `line` without so many columns of white space at its beginning.
+/// `line` without its first `columns` columns of white space.
 pub(super) fn shift(line: &str, columns: usize) -> String {
     let (indent, text) = indentation(line);
     if text.is_empty() { String::new() } else { format!("{}{text}", " ".repeat(indent.saturating_sub(columns))) }

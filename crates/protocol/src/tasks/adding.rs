@@ -10,7 +10,7 @@ use crate::shapes::views;
 use crate::{Criterion, TaskLine};
 
 views! {
-    /// An open task that says nearly the same as a new one.
+    /// An open task that is similar to a new one.
     SimilarTask {
         /// The new task.
         task: TaskId,
@@ -34,43 +34,43 @@ views! {
         tasks: Vec<TaskLine>,
         /// The names that were used for them.
         names: Vec<NamedTask>,
-        /// Open tasks that say nearly the same.
+        /// Open tasks that are similar.
         similar: Vec<SimilarTask>,
     }
 }
 
 inputs! {
-    /// A task to be added.
+    /// A new task.
     TaskAdd {
         /// A name by which others that are added with it can depend on it; it gets an id of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What is to be done; the first line is its title.
+        /// What to do; the first line is its title.
         description: String,
         /// What its worker should know.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         #[ts(as = "Option<String>")]
         context: String,
-        /// What its report must meet.
+        /// The acceptance criteria.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<Criterion>>")]
         acceptance: Vec<Criterion>,
-        /// The files that it means to change: paths or patterns.
+        /// The files that it changes: paths or patterns.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         files: Vec<String>,
-        /// What must be done before: names of tasks that are added with it, or ids.
+        /// Tasks that must be done first: names of tasks that are added with it, or ids.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         deps: Vec<String>,
-        /// From 0 to 9, higher goes first; 5 when absent.
+        /// From 0 to 9, higher goes first; default: 5.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         priority: Option<u8>,
         /// Abilities that its worker must have.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         needs: Vec<String>,
-        /// The line of work that it belongs to; one is started with the work when absent.
+        /// Its activity; default: a new one, when the work starts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         activity: Option<ActivityId>,
     }

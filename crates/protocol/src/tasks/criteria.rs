@@ -1,4 +1,4 @@
-//! What a report must meet, and how it was met.
+//! Acceptance criteria and their results.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -6,17 +6,17 @@ use utoipa::ToSchema;
 
 use crate::shapes::views;
 
-/// What a report must meet before it is accepted.
+/// An acceptance criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[ts(optional_fields)]
 pub enum Criterion {
-    /// A file is there, inside the workspace, and is not empty.
+    /// A file exists inside the workspace and is not empty.
     FileExists {
         /// Its path in the workspace.
         path: String,
     },
-    /// A file's content is as it should be; all that is given must hold.
+    /// A file's content meets all given conditions.
     FileMatches {
         /// Its path in the workspace.
         path: String,
@@ -26,30 +26,30 @@ pub enum Criterion {
         /// A regular expression that must not be found in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_regex: Option<String>,
-        /// How many words it has at least.
+        /// Minimum number of words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_words: Option<u32>,
-        /// A JSON Schema that its JSON meets.
+        /// A JSON Schema that it must satisfy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(type = "unknown")]
         #[schema(value_type = Object)]
         json_schema: Option<serde_json::Value>,
-        /// The format that it is whole and correct in.
+        /// The format in which it must be valid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parses: Option<FileFormat>,
     },
-    /// A command ends as it should, in the workspace, on the runner.
+    /// A command exits as expected, in the workspace, on the runner.
     Command {
         /// The program and its arguments; never a shell line.
         argv: Vec<String>,
-        /// Its exit code; 0 when absent.
+        /// Its exit code; default: 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
-        /// How long it may take; 300 when absent.
+        /// How long it may take; default: 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_seconds: Option<u32>,
     },
-    /// Nothing else was touched than what these patterns name.
+    /// Only files that match these patterns were touched.
     OnlyTouches {
         /// Patterns such as `src/**` or `docs/*.md`.
         globs: Vec<String>,
@@ -58,7 +58,7 @@ pub enum Criterion {
     NoConflictWithBase {},
     /// Everything is committed, and at least one commit is new. Files that other criteria or the report name are in it.
     Committed {},
-    /// Words for a person to judge; never passes by itself.
+    /// A text for a person to judge; never passes automatically.
     Text {
         /// What must be true.
         text: String,
@@ -86,13 +86,13 @@ pub enum FileFormat {
 }
 
 views! {
-    /// How one criterion was met, or not.
+    /// The result of one criterion.
     CriterionResult {
         /// Its place in the task's acceptance, from 0.
         criterion: u32,
         /// Whether it is met; absent when a person must judge.
         passed: Option<bool>,
-        /// What was seen, in words that help to fix it.
+        /// What was found, to help fix it.
         reason: String,
     }
 }

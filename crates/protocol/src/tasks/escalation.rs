@@ -66,12 +66,12 @@ views! {
         /// The runner that was to check the work and is away: what it finds still counts until somebody answers.
         #[serde(default)]
         runner: Option<RunnerId>,
-        /// Who had the task, first to last; the newest 20. Not in changes: `escalation.show` and `escalation.list` say it.
+        /// The attempts, first to last; the newest 20. Only in `escalation.show` and `escalation.list`.
         #[serde(default)]
         attempts: Vec<AttemptLine>,
     }
 
-    /// A request for a person, with the context to decide.
+    /// A question to a person, with the context to decide.
     Escalation {
         /// The escalation's id.
         id: EscalationId,
@@ -97,7 +97,7 @@ views! {
         created_at: Timestamp,
         /// Who answered.
         answered_by: Option<UserRef>,
-        /// When.
+        /// The time.
         answered_at: Option<Timestamp>,
         /// The answer.
         answer: Option<String>,
@@ -151,7 +151,7 @@ pub struct EscalationFilter {
     /// Only those of this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Those that were answered, too.
+    /// Include those that were answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<bool>,
 }

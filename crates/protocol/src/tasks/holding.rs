@@ -10,13 +10,13 @@ use crate::shapes::views;
 use crate::{Lease, Report, Task};
 
 views! {
-    /// What an earlier worker left behind.
+    /// An earlier worker's hand-over.
     Handover {
-        /// Who had the task before.
+        /// The earlier worker.
         worker_name: String,
         /// How its hold ended.
         outcome: AttemptOutcome,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
         /// Where it worked.
         workspace: Option<WorkspaceId>,
@@ -28,7 +28,7 @@ views! {
         report: Option<Report>,
     }
 
-    /// A task in a worker's hands.
+    /// A taken task.
     TakenTask {
         /// The task.
         task: Task,
@@ -36,17 +36,17 @@ views! {
         lease: Lease,
         /// How often to renew the lease, in seconds.
         heartbeat_seconds: u32,
-        /// What an earlier worker left behind.
+        /// An earlier worker's hand-over.
         handover: Option<Handover>,
         /// Why the last report was refused, if the task came back.
         refused: Option<String>,
-        /// Everything that an agent needs to know, as text.
+        /// The brief for the agent.
         brief: String,
     }
 
-    /// What came of asking for a task.
+    /// The result of taking a task.
     Taken {
-        /// The task, if there was one.
+        /// The task, if one was ready.
         taken: Option<TakenTask>,
         /// Why there was none.
         why_not: Option<String>,
@@ -56,22 +56,22 @@ views! {
 inputs! {
     /// Who takes a task, and which.
     TaskTake {
-        /// Only this task; the next one in the queue when absent.
+        /// Only this task; default: the next one in the queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// What the worker is called; the same name in the same project is the same worker.
+        /// The worker's name; the same name in the same project is the same worker.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worker: Option<String>,
         /// What the worker can do.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         abilities: Vec<String>,
-        /// How long to wait for a task, up to 60 seconds; not at all when absent.
+        /// How long to wait for a task, up to 60 seconds; default: not at all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait_seconds: Option<u32>,
     }
 
-    /// A worker's sign of life.
+    /// A worker's heartbeat.
     TaskHeartbeat {
         /// The fence of its lease.
         #[ts(type = "number")]
@@ -81,12 +81,12 @@ inputs! {
         progress: Option<String>,
     }
 
-    /// A worker gives a task back.
+    /// A worker returns a task.
     TaskRelease {
         /// The fence of its lease.
         #[ts(type = "number")]
         fence: u64,
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }

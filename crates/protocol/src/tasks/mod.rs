@@ -52,7 +52,7 @@ views! {
     }
 }
 
-/// What this subject adds to the protocol: see `verbs.rs`.
+/// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! tasks {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* tasks {
         changes {
@@ -88,7 +88,7 @@ macro_rules! tasks {
             /// Reads a plan as `shopfloor task check` does: its tasks and its errors. Adds nothing.
             TaskCheck "task.check" POST "/api/projects/{project}/tasks/check"
                 { path project: ProjectId, body input: PlanText } -> 200 Plan, Write, reads;
-            /// Takes a task off the queue; who works on it stops.
+            /// Takes a task off the queue; its worker stops.
             TaskCancel "task.cancel" POST "/api/tasks/{task}/cancel"
                 { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;
             /// Puts a task that failed, was escalated or cancelled back into the queue.
@@ -100,28 +100,28 @@ macro_rules! tasks {
             /// Renews a lease.
             TaskHeartbeat "task.heartbeat" POST "/api/tasks/{task}/heartbeat"
                 { path task: TaskId, body input: crate::TaskHeartbeat } -> 200 Lease, Owner, unaudited;
-            /// Hands work back.
+            /// Hands a report in.
             TaskReport "task.report" POST "/api/tasks/{task}/report"
                 { path task: TaskId, body input: crate::TaskReport } -> 201 Report, Owner, unaudited;
             /// Hands back what some of the caller's workers did, and takes the next tasks for them.
             TaskTurn "task.turn" POST "/api/projects/{project}/turn"
                 { path project: ProjectId, body input: crate::TaskTurn } -> 200 Turned, Write, unaudited;
-            /// Gives a task back undone.
+            /// Returns a task undone.
             TaskRelease "task.release" POST "/api/tasks/{task}/release"
                 { path task: TaskId, body input: crate::TaskRelease } -> 200 Task, Owner, unaudited;
             /// Asks a person about a task.
             TaskAsk "task.ask" POST "/api/tasks/{task}/ask"
                 { path task: TaskId, body input: crate::TaskAsk } -> 201 Escalation, Owner, unaudited;
-            /// Takes a task over: who works on it stops, and a worker of the caller's goes on.
+            /// Takes a task over: its worker stops, and the caller's worker continues.
             TaskTakeOver "task.take_over" POST "/api/tasks/{task}/take-over"
                 { path task: TaskId, body input: crate::TaskTakeOver } -> 200 Task, Spawn;
-            /// Requests for a person that the caller may see.
+            /// The escalations that the caller may see.
             EscalationList "escalation.list" GET "/api/escalations"
                 { query filter: EscalationFilter } -> 200 Vec<Escalation>, Anyone;
-            /// One request for a person.
+            /// One escalation.
             EscalationShow "escalation.show" GET "/api/escalations/{escalation}"
                 { path escalation: EscalationId } -> 200 Escalation, See;
-            /// Answers a request for a person.
+            /// Answers an escalation.
             EscalationAnswer "escalation.answer" POST "/api/escalations/{escalation}/answer"
                 { path escalation: EscalationId, body input: crate::EscalationAnswer } -> 200 Escalation, Decide;
         }

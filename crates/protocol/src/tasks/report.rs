@@ -1,4 +1,4 @@
-//! What a worker hands back.
+//! A report.
 
 use domain::{ReportId, ReportVerdict, TaskId, Timestamp, WorkerId};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::shapes::views;
 use crate::{CriterionResult, Usage};
 
 views! {
-    /// What a worker hands back besides words.
+    /// A report's deliverables.
     #[derive(Default)]
     Deliverables {
         /// Files that it made or changed.
@@ -27,7 +27,7 @@ views! {
         more_commits: u32,
     }
 
-    /// What a worker hands back.
+    /// A report.
     Report {
         /// The report's id.
         id: ReportId,
@@ -35,7 +35,7 @@ views! {
         task: TaskId,
         /// Which attempt made it.
         attempt: u32,
-        /// Who.
+        /// The worker.
         worker: WorkerId,
         /// When it came.
         at: Timestamp,
@@ -51,15 +51,15 @@ views! {
         collected: bool,
         /// What became of it.
         verdict: ReportVerdict,
-        /// How each criterion was met.
+        /// The result of each criterion.
         results: Vec<CriterionResult>,
-        /// Why it was refused, in words for its worker.
+        /// Why it was refused, for its worker.
         reason: Option<String>,
     }
 }
 
 inputs! {
-    /// What a worker hands back.
+    /// A report.
     TaskReport {
         /// The fence of its lease.
         #[ts(type = "number")]

@@ -22,7 +22,7 @@ views! {
     Lease {
         /// Who holds it.
         worker: WorkerId,
-        /// Higher with every hold; whoever writes under it must name it.
+        /// Higher with every hold; every write under it names it.
         #[ts(type = "number")]
         fence: u64,
         /// When it ends unless it is renewed.
@@ -35,23 +35,23 @@ views! {
         id: TaskId,
         /// The project that it is in.
         project: ProjectId,
-        /// The line of work that it belongs to, once there is one.
+        /// Its activity, once it has one.
         activity: Option<ActivityId>,
         /// The first line of its description.
         title: String,
-        /// What it is at.
+        /// Its status.
         status: TaskStatus,
-        /// Why: which dependency blocks it, why nobody takes it, what failed.
+        /// The reason: which dependency blocks it, why it has no worker, what failed.
         reason: Option<String>,
         /// From 0 to 9; higher goes first.
         priority: u8,
         /// How many workers have had it.
         attempt: u32,
-        /// Who has it now.
+        /// Its current worker.
         assigned_to: Option<WorkerId>,
         /// The session that works on it now.
         session: Option<SessionId>,
-        /// What its worker last said about how far it is.
+        /// Its worker's last reported progress.
         progress: Option<String>,
         /// What it depends on.
         deps: Vec<TaskId>,
@@ -69,35 +69,35 @@ views! {
         id: TaskId,
         /// The project that it is in.
         project: ProjectId,
-        /// The line of work that it belongs to, once there is one.
+        /// Its activity, once it has one.
         activity: Option<ActivityId>,
-        /// What is to be done; the first line is its title.
+        /// What to do; the first line is its title.
         description: String,
         /// What its worker should know, answers of people included.
         context: String,
-        /// What its report must meet.
+        /// The acceptance criteria.
         acceptance: Vec<Criterion>,
-        /// The files that it means to change.
+        /// The files that it changes.
         files: Vec<String>,
-        /// What must be done before.
+        /// Tasks that must be done first.
         deps: Vec<TaskId>,
         /// From 0 to 9; higher goes first.
         priority: u8,
         /// Abilities that its worker must have.
         needs: Vec<String>,
-        /// What it is at.
+        /// Its status.
         status: TaskStatus,
-        /// Why: which dependency blocks it, why nobody takes it, what failed.
+        /// The reason: which dependency blocks it, why it has no worker, what failed.
         reason: Option<String>,
         /// How many workers have had it.
         attempt: u32,
         /// Who holds it now, and until when.
         lease: Option<Lease>,
-        /// Who has it now.
+        /// Its current worker.
         assigned_to: Option<WorkerId>,
         /// The session that works on it now.
         session: Option<SessionId>,
-        /// What its worker last said about how far it is.
+        /// Its worker's last reported progress.
         progress: Option<String>,
         /// Who added it.
         created_by: UserRef,
@@ -119,7 +119,7 @@ views! {
         /// The fence of its lease.
         #[ts(type = "number")]
         fence: u64,
-        /// Who.
+        /// The worker.
         worker: WorkerId,
         /// Its name then.
         worker_name: String,
@@ -137,7 +137,7 @@ views! {
         ended_at: Option<Timestamp>,
         /// How it ended.
         outcome: AttemptOutcome,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
         /// What it used.
         usage: Usage,
@@ -151,11 +151,11 @@ views! {
         deps: Vec<TaskLine>,
         /// What depends on it.
         dependants: Vec<TaskLine>,
-        /// Who had it, first to last.
+        /// Its attempts, first to last.
         attempts: Vec<Attempt>,
-        /// What was handed back, first to last.
+        /// Its reports, first to last.
         reports: Vec<Report>,
-        /// When people were asked, first to last.
+        /// Its escalations, first to last.
         escalations: Vec<Escalation>,
     }
 }
@@ -163,24 +163,24 @@ views! {
 inputs! {
     /// Why a task is cancelled or retried.
     TaskReason {
-        /// In words.
+        /// The text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
 
     /// A person takes a task over.
     TaskTakeOver {
-        /// The runner that goes on with it; one of the caller's when absent.
+        /// The runner that continues it; default: one of the caller's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runner: Option<RunnerId>,
-        /// The agent; the same as before when absent.
+        /// The agent; default: the same as before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
         /// The program and its arguments, for the agent `command`: what somebody else chose runs only when it is said here.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         argv: Vec<String>,
-        /// Keeps its sessions from writing outside their workspaces; the sandbox of the worker before when absent.
+        /// Keeps its sessions from writing outside their workspaces; default: the sandbox of the worker before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox: Option<Sandbox>,
     }
@@ -195,7 +195,7 @@ pub struct TaskFilter {
     /// Only those of this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Only those that are at this.
+    /// Only with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
     /// Only those of this activity.
@@ -207,7 +207,7 @@ pub struct TaskFilter {
     /// Only those that come after this one, in the order of their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<TaskId>,
-    /// How many at most, up to 1,000; 200 when absent.
+    /// Maximum number, at most 1,000; default: 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

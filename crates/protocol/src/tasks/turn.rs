@@ -17,7 +17,7 @@ views! {
     TurnReport {
         /// As it was taken, or kept although it came too late.
         report: Option<Report>,
-        /// Why it was not taken, in words for its worker, which must stop.
+        /// Why it was not taken, for its worker, which must stop.
         refused: Option<String>,
     }
 
@@ -36,14 +36,14 @@ views! {
 pub struct TurnedIn {
     /// About which task.
     pub task: TaskId,
-    /// What is handed back.
+    /// What is handed in.
     pub report: TaskReport,
 }
 
 inputs! {
     /// What some workers of the caller's hand back, and who of them takes the next task.
     TaskTurn {
-        /// What is handed back, each taken or refused by itself; at most 512.
+        /// What is handed in, each taken or refused by itself; at most 512.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<TurnedIn>>")]
         reports: Vec<TurnedIn>,

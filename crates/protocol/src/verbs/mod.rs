@@ -42,9 +42,9 @@ use crate::workers::workers;
 use crate::workspaces::workspaces;
 use crate::*;
 
-/// A verb as a type: what it takes, and what it answers.
+/// A verb as a type.
 pub trait Verb: Into<Call> + Clone + Serialize + Send + Sync + 'static {
-    /// What is declared of it.
+    /// Its declaration.
     const SPEC: Spec;
     /// The id in its path.
     type Path: PathPart;
@@ -52,16 +52,16 @@ pub trait Verb: Into<Call> + Clone + Serialize + Send + Sync + 'static {
     type Query: QueryPart;
     /// Its body.
     type Body: BodyPart;
-    /// What it answers.
+    /// Its answer.
     type Answer: View;
 
     /// The verb, from the parts of an HTTP request.
     fn from_parts(path: Self::Path, query: Self::Query, body: Self::Body) -> Self;
 }
 
-/// Something that is done for every verb.
+/// An action for every verb.
 pub trait Visitor {
-    /// Does it for one.
+    /// Runs it for one verb.
     fn visit<V: Verb>(&mut self);
 }
 
@@ -132,7 +132,7 @@ macro_rules! define {
                 $(, $mark:ident)?;
         )* }
     })*) => {
-        /// What a client asks for; every verb of the product that a socket carries.
+        /// A client's request: every verb that a socket carries.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
         #[serde(tag = "verb", deny_unknown_fields)]
         pub enum Call {
@@ -145,13 +145,13 @@ macro_rules! define {
         }
 
         impl Call {
-            /// What is declared of every verb, in the order of the documentation.
+            /// The declarations of all verbs, in the order of the documentation.
             pub const SPECS: &'static [&'static Spec] = &[$($(&$name::SPEC),*),*];
 
             /// The name of every verb, in the same order.
             pub const VERBS: &'static [&'static str] = &[$($($verb),*),*];
 
-            /// What is declared of the verb.
+            /// The verb's declaration.
             pub fn spec(&self) -> &'static Spec {
                 match self { $($(Self::$name { .. } => &$name::SPEC),*),* }
             }
@@ -161,7 +161,7 @@ macro_rules! define {
                 self.spec().name
             }
 
-            /// Whether the verb changes anything; such a verb takes an idempotency key.
+            /// Whether the verb changes anything; such a verb accepts an idempotency key.
             pub fn changes(&self) -> bool {
                 self.spec().changes()
             }
@@ -220,7 +220,7 @@ macro_rules! define {
             $($(visitor.visit::<$name>();)*)*
         }
 
-        /// What a verb answers.
+        /// A verb's answer.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
         #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is named after the view that it carries")]
@@ -247,7 +247,7 @@ macro_rules! define {
         #[allow(missing_docs, reason = "each variant is named after the view that it carries")]
         pub enum Change {
             $($($(#[$about])* $change { $($what: $changed),* },)*)*
-            /// A kind that this version does not know: passed over, its position taken. Read only, never sent.
+            /// An unknown kind: ignored, but its position counts. Read only, never sent.
             #[serde(other, skip_serializing)]
             #[ts(skip)]
             Unknown,

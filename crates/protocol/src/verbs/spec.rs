@@ -1,4 +1,4 @@
-//! What is declared of a verb, as data.
+//! A verb's declaration, as data.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::Answer;
 use super::part::Schemas;
 
-/// What is declared of a verb.
+/// A verb's declaration.
 #[derive(Debug)]
 pub struct Spec {
     /// Its name: `chat.send`.
@@ -25,9 +25,9 @@ pub struct Spec {
     pub path: &'static str,
     /// The HTTP status of success.
     pub status: u16,
-    /// What it takes.
+    /// Its fields.
     pub fields: &'static [Field],
-    /// Who may ask for it.
+    /// Who may use it.
     pub access: Access,
     pub(super) changes: bool,
     /// Whether the audit trail has an entry of it.
@@ -38,7 +38,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Whether the verb changes anything; such a verb takes an idempotency key.
+    /// Whether the verb changes anything; such a verb accepts an idempotency key.
     pub const fn changes(&self) -> bool {
         self.changes
     }
@@ -72,7 +72,7 @@ impl Spec {
     }
 }
 
-/// One thing that a verb takes.
+/// A field of a verb.
 #[derive(Debug)]
 pub struct Field {
     /// Its name in a socket's frame.
@@ -105,10 +105,10 @@ pub enum Role {
     Body,
 }
 
-/// Who may ask for a verb. Everybody else gets `not_found` where they may not see the project, else `forbidden`.
+/// Who may use a verb. Everybody else gets `not_found` if they may not see the project, else `forbidden`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Access {
-    /// Everybody with a credential. The answer holds only what the caller may see.
+    /// Everybody with a credential. The answer contains only what the caller may see.
     Anyone,
     /// Every person.
     Person,
@@ -124,7 +124,7 @@ pub enum Access {
     Decide,
     /// The owner of the project, message, worker or lease.
     Owner,
-    /// The person whom it belongs to. It does not exist for anybody else.
+    /// The person whom it belongs to. For everybody else it does not exist.
     Mine,
     /// The owner of the runner.
     MyRunner,

@@ -241,7 +241,7 @@ fn writable_mounts(allowed: &[&str]) -> Tried {
     if found.is_empty() { Err("none".to_owned()) } else { Ok(found.join(" ")) }
 }
 
-/// A file of the kernel's that can be opened for writing, apart from those that concern only whoever writes.
+/// A kernel file that is writable, except those that affect only the writer.
 fn writable_kernel(folder: &Path, depth: usize) -> Option<String> {
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

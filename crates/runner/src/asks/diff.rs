@@ -1,4 +1,4 @@
-//! What was changed in a workspace, cut to what a page can show.
+//! A workspace's changes, cut to a size that the page can show.
 
 use domain::WorkspaceId;
 use protocol::{DiffKind, DiffLine, FileDiff, Hunk, Problem, WorkspaceDiff};
@@ -19,7 +19,7 @@ pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId) -> Resul
         let mut file = told(file);
         let mut size = size(&file);
         if size > room {
-            // Its lines are left out; that it was changed is still told.
+            // Its lines are left out, but it is listed as changed.
             truncated = true;
             file.hunks.clear();
             file.exact = false;

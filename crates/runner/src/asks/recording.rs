@@ -1,4 +1,4 @@
-//! Recordings, read for somebody who waits: as text, in stretches, and searched.
+//! Reads recordings for requests: as text, in pages, and by search.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ use terminal::recording::{Happening, Moment, Recording};
 
 use super::LARGEST;
 
-/// How many hits are told.
+/// How many hits to return.
 const HITS: usize = 200;
-/// How much of a line is told.
+/// How much of a line to return.
 const LINE: usize = 500;
-/// How many markers are told.
+/// How many markers to return.
 const MARKERS: usize = 2000;
-/// What a stretch takes as JSON, about.
+/// Approximate size of a page as JSON.
 const STRETCH: usize = LARGEST / 2;
 
-/// The last lines of what the terminal has shown.
+/// The last lines of the terminal's output.
 pub(crate) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
     let recording = open(dir)?;
     let mut tail = Tail { lines: VecDeque::new(), part: Vec::new(), most: lines, bytes: 0, truncated: false };
@@ -33,7 +33,7 @@ pub(crate) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
     Ok(SessionLog { text: text.join("\n"), truncated, setup: false })
 }
 
-/// What a recording is of, and what is worth finding in it.
+/// A recording's summary and markers.
 pub(super) fn show(dir: &Path) -> Result<RecordingSummary, Problem> {
     let recording = open(dir)?;
     let header = recording.header();
@@ -51,12 +51,12 @@ pub(super) fn show(dir: &Path) -> Result<RecordingSummary, Problem> {
     })
 }
 
-/// A stretch that begins exactly at `from_ms`: the screen then, and what happened after.
+/// A page that begins exactly at `from_ms`: the screen then, and the events after it.
 pub(super) fn part(dir: &Path, from_ms: u64) -> Result<RecordingPart, Problem> {
     let recording = open(dir)?;
     let mut play = recording.play_from(Duration::from_millis(from_ms)).map_err(unreadable)?;
     let start = play.start.screen.clone();
-    // The first point is made a moment after the beginning; only where something was before it does it begin later.
+    // The first point comes a moment after the beginning; the page begins later only if something came before it.
     let begins = if start.offset == 0 { from_ms } else { millis(play.start.time).max(from_ms) };
     let mut screen = Screen::new(start.cols, start.rows, 0);
     screen.feed(&start.bytes);
@@ -73,7 +73,7 @@ pub(super) fn part(dir: &Path, from_ms: u64) -> Result<RecordingPart, Problem> {
             }
             continue;
         }
-        // The next stretch begins with a millisecond, so all of one is in one stretch.
+        // Pages split at milliseconds, so all events of one millisecond are in one page.
         if size >= STRETCH && events.last().is_some_and(|last| last.at_ms < at_ms) {
             next_ms = Some(at_ms);
             break;
@@ -87,10 +87,10 @@ pub(super) fn part(dir: &Path, from_ms: u64) -> Result<RecordingPart, Problem> {
     Ok(RecordingPart { screen, cols: shown.cols, rows: shown.rows, from_ms: begins, events, next_ms })
 }
 
-/// Where a text is in a recording.
+/// Where a text occurs in a recording.
 pub(super) fn search(dir: &Path, text: &str) -> Result<RecordingHits, Problem> {
     if text.trim().is_empty() {
-        return Err(Problem::new(ProblemKind::Invalid, "say what to look for"));
+        return Err(Problem::new(ProblemKind::Invalid, "give a text to search for"));
     }
     let mut found = open(dir)?.search(text, HITS + 1).map_err(unreadable)?;
     let truncated = found.len() > HITS;
@@ -112,13 +112,14 @@ fn event(moment: Moment, at_ms: u64) -> RecordedEvent {
 }
 
 fn open(dir: &Path) -> Result<Recording, Problem> {
-    Recording::open(&terminal::Files::new(dir).recording())
-        .map_err(|_| Problem::new(ProblemKind::NotFound, "this runner has no recording of that session (any more)"))
+    Recording::open(&terminal::Files::new(dir).recording()).map_err(|_| {
+        Problem::new(ProblemKind::NotFound, "this runner has no recording of that session, or no longer has it")
+    })
 }
 
 fn unreadable(error: io::Error) -> Problem {
     let kind = if error.kind() == io::ErrorKind::UnexpectedEof { ProblemKind::NotFound } else { ProblemKind::Internal };
-    Problem::new(kind, format!("the recording could not be read: {error}"))
+    Problem::new(kind, format!("could not read the recording: {error}"))
 }
 
 fn millis(time: Duration) -> u64 {
@@ -129,7 +130,7 @@ fn shorter(text: &str) -> String {
     text.chars().take(LINE).collect()
 }
 
-/// Keeps the last lines of what is written to it.
+/// Keeps the last lines of its input.
 struct Tail {
     lines: VecDeque<Vec<u8>>,
     part: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What was changed, as the hub is told it: bounded, so that it always fits.
+//! The changes in a report, bounded in size.
 
 use protocol::link::{ChangedFile, Changes, MAX_CHANGED_FILES, MAX_CHANGED_RANGES};
 use worktree::{Examined, FileStatus};
@@ -8,7 +8,7 @@ use crate::workspaces::checked_out;
 pub(super) fn told(found: &Examined) -> Changes {
     let mut room = MAX_CHANGED_RANGES;
     let files = found.files.iter().take(MAX_CHANGED_FILES).map(|file| {
-        // Without its lines, a file counts as changed all over.
+        // Without its lines, a file counts as changed completely.
         let ranges = if file.ranges.len() <= room { file.ranges.clone() } else { Vec::new() };
         room -= ranges.len();
         ChangedFile {

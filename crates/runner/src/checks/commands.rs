@@ -1,4 +1,4 @@
-//! With what a check's commands run, once its runner's owner has allowed them.
+//! How a check's commands run, once its runner's owner has approved them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::Checker;
 use crate::sessions::contain;
 use crate::workspaces::Place;
 
-/// What commands may know of the person's environment: where things are, and no secret.
+/// Variables of the person's environment that commands get: paths, and no secrets.
 const ALLOWED: &[&str] = &[
     "PATH",
     "HOME",
@@ -42,14 +42,14 @@ pub(super) async fn commands(
     refused: Option<String>,
 ) -> Result<Commands, String> {
     if !runs {
-        return Ok(Commands::Refused("there is none".to_owned()));
+        return Ok(Commands::Refused("there is no command".to_owned()));
     }
     if let Some(why) = refused {
         return Ok(Commands::Refused(why));
     }
     let Checker { machine, workspaces, .. } = checker;
     let sandbox = workspaces.contained(check.workspace.workspace, check.sandbox.as_ref()).await?;
-    // A workspace that was made for this check has everything that its commands need only then.
+    // A workspace that was created for this check has what its commands need only then.
     let place = workspaces.set_up(check.workspace.workspace, place.clone()).await?;
     let mut env: Vec<(String, String)> =
         ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), machine.person.get(*name)?.clone()))).collect();
@@ -58,7 +58,7 @@ pub(super) async fn commands(
     env.push(("SHOPFLOOR_WORKSPACE".to_owned(), check.workspace.workspace.to_string()));
     env.extend(place.port_variables());
     let exe = machine.options.exe.to_string_lossy().into_owned();
-    let adapter = machine.adapters.get("command").ok_or("this runner does not know how commands are run")?;
+    let adapter = machine.adapters.get("command").ok_or("this runner has no adapter for commands")?;
     let (machine, project, secrets) = (machine.clone(), check.project, Mutex::new(machine.secrets()));
     Ok(Commands::Run(Runs {
         warden: vec![exe, warden::COMMAND.to_owned()],

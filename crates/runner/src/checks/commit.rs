@@ -1,4 +1,4 @@
-//! Commits what an agent that cannot commit left behind, before it is checked whether everything is committed.
+//! Commits the work of an agent that cannot commit, before its report is checked.
 
 use agents::{Autonomy, Mode};
 use domain::SessionMode;
@@ -7,10 +7,10 @@ use worktree::Examined;
 
 use super::Checker;
 
-/// The longest first line of a message.
+/// Maximum length of a message's first line.
 const SUBJECT: usize = 72;
 
-/// Commits the work of a report's agent, if that is to be done; whether it was.
+/// Commits the work of a report's agent if necessary; whether it did.
 pub(super) async fn for_agent(checker: &Checker, check: &DesiredCheck, facts: &Examined) -> bool {
     let workspace = check.workspace.workspace;
     if !acceptance::commits_for_agent(&check.criteria, facts, false) {
@@ -22,18 +22,17 @@ pub(super) async fn for_agent(checker: &Checker, check: &DesiredCheck, facts: &E
     }
     match checker.workspaces.worktrees.commit(workspace, &message(check.summary.as_deref())).await {
         Ok(commit) => {
-            tracing::info!(%workspace, ?commit, "the agent's work was committed for it");
+            tracing::info!(%workspace, ?commit, "committed the agent's work");
             commit.is_some()
         }
         Err(error) => {
-            tracing::warn!(%workspace, %error, "the agent's work could not be committed for it");
+            tracing::warn!(%workspace, %error, "could not commit the agent's work");
             false
         }
     }
 }
 
-/// Whether the agent that worked on the task here could commit; nothing when none did, or when what ran is a person's own
-/// command.
+/// Whether the task's agent could commit here; `None` if there was none, or if a person's own command ran.
 async fn can_commit(checker: &Checker, check: &DesiredCheck) -> Option<bool> {
     let mut sessions = checker.journal.sessions(false).await.ok()?;
     sessions.extend(checker.journal.sessions(true).await.ok()?);

@@ -1,4 +1,4 @@
-//! One check: a workspace, what git knows of it, and then each criterion.
+//! One check: a workspace, git's facts about it, and each criterion.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{Checker, changes, commands, commit};
 use crate::machine::Machine;
 use crate::workspaces::{Purpose, Unmade, Workspaces};
 
-/// How each criterion is met, and what was changed; why that cannot be found out, otherwise.
+/// The result of each criterion and the changes, or why they are unknown.
 pub(super) async fn perform(
     checker: &Checker,
     check: &DesiredCheck,
@@ -40,11 +40,11 @@ pub(super) async fn perform(
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
 }
 
-/// Gets the newest base; without it, the one that was fetched last counts.
+/// Fetches the newest base; if that fails, the last fetched one counts.
 async fn refresh(machine: &Machine, workspaces: &Workspaces, check: &DesiredCheck) {
     let Some(repository) = &check.workspace.repository else { return };
     let Ok(location) = machine.location(&repository.location).parse() else { return };
     if let Err(error) = workspaces.worktrees.refresh(&location, &Progress::none()).await {
-        tracing::warn!(report = %check.report, %error, "the newest base could not be fetched");
+        tracing::warn!(report = %check.report, %error, "could not fetch the newest base");
     }
 }

@@ -1,4 +1,4 @@
-//! What a check needs its runner's owner to allow, before anything of it is read or run.
+//! The approvals that a check needs, before anything of it is read or run.
 
 use domain::ApprovalKind;
 use protocol::Criterion;
@@ -9,7 +9,7 @@ use super::Checker;
 use crate::approvals::{code, command_line, to_make, to_set_up, wish};
 use crate::workspaces::{Purpose, Unmade};
 
-/// Waits for the owner's answers. Why the commands may not run; nothing when they may.
+/// Waits for the owner's answers. Why the commands may not run; `None` if they may.
 pub(super) async fn settle(checker: &Checker, check: &DesiredCheck) -> Result<Option<String>, Unmade> {
     let Checker { approvals, workspaces, .. } = checker;
     let (subject, wanted) = (Subject::Report(check.report), &check.workspace);
@@ -26,7 +26,7 @@ pub(super) async fn settle(checker: &Checker, check: &DesiredCheck) -> Result<Op
         wishes.extend(to_set_up(wanted, None).into_iter().filter(|wish| wish.kind != ApprovalKind::Code));
     }
     if wanted.code_by.is_some() {
-        // What would run is named by the commit, which is known only when it is here.
+        // The code is identified by its commit, which is known only after fetching it.
         workspaces.try_make(Purpose::from(check), &Progress::none()).await?;
         let trees = &workspaces.worktrees;
         let facts = trees.examine(wanted.workspace, 0).await.map_err(|error| error.to_string())?;

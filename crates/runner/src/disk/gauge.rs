@@ -1,43 +1,43 @@
-//! Whether workspaces may have outgrown their quota since they were measured. Pure: the caller brings what is free.
+//! Whether workspaces may have exceeded their quota since the last measurement. Pure: the caller brings the free space.
 
 use std::time::{Duration, Instant};
 
-/// No two looks are closer than this.
+/// Minimum time between two measurements.
 const REST: Duration = Duration::from_secs(5);
-/// After a look nothing is measured for this many times as long as it took: measuring takes 2 % of a core at most.
+/// Pause after a measurement, as a multiple of its duration: measuring takes at most 2 % of a core.
 const SHARE: u32 = 50;
-/// What is over its quota, and must be kept, is looked at again when it has grown by this part of the quota.
+/// Work above the quota that must be kept is measured again after growing by this part of the quota.
 const STEP: u64 = 50;
 
-/// What is left of a quota, as far as that is known without measuring anything.
+/// The remaining quota, as far as known without measuring.
 #[derive(Debug)]
 pub(super) struct Gauge {
     quota: u64,
-    /// How much may come before the quota is overrun.
+    /// How much may be added before the quota is exceeded.
     room: u64,
-    /// What was free when that was last asked.
+    /// The free space at the last check.
     free: u64,
-    /// How much has come since the last look, by whomever.
+    /// How much was added since the last measurement, by any process.
     come: u64,
     rests_until: Option<Instant>,
 }
 
 impl Gauge {
-    /// A quota of which nothing is known yet, on a disk that has this much free.
+    /// A quota without measurements, on a disk with this much free space.
     pub(super) fn new(quota: u64, free: u64) -> Self {
         Self { quota, room: quota, free, come: 0, rests_until: None }
     }
 
-    /// Everything was measured: so much is taken, and that took so long.
+    /// Stores a measurement: the usage, and how long measuring took.
     pub(super) fn measured(&mut self, taken: u64, took: Duration, now: Instant) {
         self.room = self.quota.saturating_sub(taken).max(self.quota / STEP);
         self.come = 0;
         self.rests_until = Some(now + REST.max(took.saturating_mul(SHARE)));
     }
 
-    /// The disk has this much free; says whether it is time to measure.
+    /// Stores the free space; whether it is time to measure.
     pub(super) fn is_due(&mut self, free: u64, now: Instant) -> bool {
-        // What others delete makes up for nothing that came.
+        // Deletions by others do not compensate for additions.
         self.come = self.come.saturating_add(self.free.saturating_sub(free));
         self.free = free;
         self.come > self.room && self.rests_until.is_none_or(|until| until <= now)
@@ -51,7 +51,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn it_is_due_once_more_has_come_than_there_was_room_for() {
+    fn it_is_due_once_more_was_added_than_there_was_room_for() {
         let start = Instant::now();
         let mut gauge = Gauge::new(1000, 9000);
         gauge.measured(900, Duration::ZERO, start);
@@ -63,28 +63,28 @@ mod tests {
     }
 
     #[test]
-    fn what_others_delete_makes_up_for_nothing() {
+    fn deletions_by_others_do_not_compensate() {
         let start = Instant::now();
         let mut gauge = Gauge::new(1000, 9000);
         gauge.measured(900, Duration::ZERO, start);
         let later = start + 10 * SECOND;
         assert!(!gauge.is_due(8940, later) && !gauge.is_due(20_000, later));
-        assert!(gauge.is_due(19_940, later), "60 came, and 60 again");
+        assert!(gauge.is_due(19_940, later), "60 were added, and 60 again");
     }
 
     #[test]
-    fn a_look_that_took_long_is_not_soon_repeated() {
+    fn a_slow_measurement_is_not_repeated_soon() {
         let start = Instant::now();
         let mut gauge = Gauge::new(1000, 9000);
         gauge.measured(999, 2 * SECOND, start);
         assert!(!gauge.is_due(0, start + 99 * SECOND));
-        assert!(gauge.is_due(0, start + 100 * SECOND), "what came meanwhile is not forgotten");
+        assert!(gauge.is_due(0, start + 100 * SECOND), "additions in between count");
         gauge.measured(999, Duration::ZERO, start);
-        assert!(!gauge.is_due(0, start + 6 * SECOND), "nothing came");
+        assert!(!gauge.is_due(0, start + 6 * SECOND), "nothing was added");
     }
 
     #[test]
-    fn what_is_overrun_already_is_looked_at_when_it_has_grown_noticeably() {
+    fn an_exceeded_quota_is_measured_after_noticeable_growth() {
         let start = Instant::now();
         let mut gauge = Gauge::new(1000, 9000);
         gauge.measured(5000, Duration::ZERO, start);

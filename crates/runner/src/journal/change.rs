@@ -1,4 +1,4 @@
-//! Changes of the journal as data, so that those that belong together are one transaction.
+//! Changes of the journal as data, so that related ones form one transaction.
 
 use domain::{HubId, ReportId, SessionId, WorkspaceId};
 use protocol::link::{DesiredCheck, DesiredSession, FactBody};
@@ -13,23 +13,23 @@ use super::{JournalError, Memory, Step, WorkspaceRow};
 pub(crate) enum Change {
     /// The hub that this journal belongs to.
     Hub(HubId),
-    /// What the hub wants was taken in up to here.
+    /// The desired state was applied up to this generation.
     Generation(u64),
-    /// What the hub wants of a session; one that is new is at this step.
+    /// The hub's wish for a session; a new session is at this step.
     Desired(Box<DesiredSession>, Step),
-    /// The sessions whose recordings are never thrown away, and no others.
+    /// The sessions whose recordings are kept forever; replaces the list.
     Keep(Vec<SessionId>),
-    /// A session got this far.
+    /// A session's step.
     Step(SessionId, Step),
-    /// What is known of a session.
+    /// A session's state.
     Memory(SessionId, Box<Memory>),
-    /// What is known of a workspace.
+    /// A workspace's state.
     Workspace(WorkspaceId, Box<WorkspaceRow>),
     /// The hub wants a report checked.
     Check(Box<DesiredCheck>),
-    /// A check is finished, and this is what the hub is told.
+    /// A check is finished, with this result for the hub.
     Checked(ReportId, Box<FactBody>),
-    /// The hub wants these checks, and no others.
+    /// The wanted checks; others are deleted.
     OnlyChecks(Vec<ReportId>),
 }
 

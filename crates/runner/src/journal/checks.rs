@@ -1,4 +1,4 @@
-//! What the journal remembers of checks: those that were begun are finished, those that are finished are told.
+//! Checks in the journal: started ones are finished, and finished ones are reported.
 
 use domain::ReportId;
 use protocol::link::{DesiredCheck, FactBody};
@@ -7,23 +7,23 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{Journal, JournalError};
 
-/// A check as it is remembered.
+/// A stored check.
 #[derive(Debug, Clone)]
 pub(crate) struct CheckRow {
     pub(crate) desired: DesiredCheck,
-    /// What the hub is told; nothing until it is finished.
+    /// The result for the hub; `None` until it is finished.
     pub(crate) result: Option<FactBody>,
 }
 
 impl Journal {
-    /// Every check that the hub wants, as far as it was taken in.
+    /// Every wanted check.
     pub(crate) async fn checks(&self) -> Result<Vec<CheckRow>, JournalError> {
         let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT desired, result FROM checks").fetch_all(held.connection()?).await?;
         rows.iter().map(check_row).collect()
     }
 
-    /// Whether the hub has not acknowledged what it was told of a report.
+    /// Whether the hub has not acknowledged a report's result yet.
     pub(crate) async fn owes_check(&self, report: ReportId) -> Result<bool, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";

@@ -1,8 +1,8 @@
-//! The journal's one connection. A transaction that failed, or whose caller went away, is rolled back before the next
-//! statement; a connection that cannot be is replaced.
+//! The journal's one connection. A failed or abandoned transaction is rolled back before the next statement; a broken
+//! connection is replaced.
 //!
 //! sqlx counts transactions itself and loses count when SQLite rolls back on its own, as it does when the disk is full:
-//! that connection then refuses every further transaction. So transactions are begun and ended by plain statements here.
+//! that connection then refuses every further transaction. So plain statements begin and end transactions here.
 
 use std::path::PathBuf;
 
@@ -21,15 +21,15 @@ pub(super) struct Connection {
 
 #[derive(Debug)]
 struct Inner {
-    /// Absent after it was lost.
+    /// `None` after it was lost.
     connection: Option<SqliteConnection>,
-    /// A transaction began and was not seen to end.
+    /// A transaction began and has not ended.
     dangling: bool,
-    /// It shuts other processes out.
+    /// It excludes other processes.
     alone: bool,
 }
 
-/// The connection while somebody uses it.
+/// The connection while it is in use.
 pub(super) struct Held<'a>(MutexGuard<'a, Inner>);
 
 impl Connection {
@@ -37,7 +37,7 @@ impl Connection {
         Self { data_dir, inner: Mutex::new(Inner { connection: Some(connection), dangling: false, alone }) }
     }
 
-    /// How many bytes are free where the journal is, if the disk says so.
+    /// The free bytes on the journal's disk, if known.
     pub(super) fn free(&self) -> Option<u64> {
         let disk = rustix::fs::statvfs(&self.data_dir).ok()?;
         Some(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -56,10 +56,10 @@ impl Connection {
         Ok(Held(inner))
     }
 
-    /// The connection in a transaction, which [`Held::end`] ends; one that is dropped before is rolled back.
+    /// The connection in a transaction, which [`Held::end`] commits; dropping it rolls back.
     pub(super) async fn begin(&self) -> Result<Held<'_>, JournalError> {
         let mut held = self.hold().await?;
-        // Set before the statement is sent: the caller may go away while it runs.
+        // Set before the statement is sent: the caller may disappear while it runs.
         held.0.dangling = true;
         match held.0.run("BEGIN IMMEDIATE").await {
             Ok(()) => Ok(held),
@@ -67,16 +67,16 @@ impl Connection {
         }
     }
 
-    /// Replaces the connection, if another one can be made: what ails this one may not end by itself.
+    /// Replaces the connection, if possible: a broken one may not recover by itself.
     pub(super) async fn renew(&self) {
         let mut inner = self.inner.lock().await;
         match connect(&self.data_dir).await {
             Ok((fresh, alone)) => *inner = Inner { connection: Some(fresh), dangling: false, alone },
-            Err(error) => tracing::debug!(%error, "the journal cannot be opened again either"),
+            Err(error) => tracing::debug!(%error, "could not reopen the journal"),
         }
     }
 
-    /// Lets other processes in again, if they were shut out.
+    /// Lets other processes in again, if they were excluded.
     pub(super) async fn share(&self) {
         let mut inner = self.inner.lock().await;
         if inner.alone
@@ -94,7 +94,7 @@ impl Held<'_> {
         self.0.connection()
     }
 
-    /// Ends the transaction: all that was done in it is durable, or nothing.
+    /// Commits the transaction: all of it is durable, or nothing.
     pub(super) async fn end<T>(mut self, done: Result<T, JournalError>) -> Result<T, JournalError> {
         let done = match done {
             Ok(value) => self.0.run("COMMIT").await.map(|()| value),
@@ -118,7 +118,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends a transaction that may be open. SQLite may have done so itself, which is as good.
+    /// Rolls back an open transaction. SQLite may have done so itself.
     async fn roll_back(&mut self) {
         let ended = match self.run("ROLLBACK").await {
             Ok(()) => true,

@@ -1,4 +1,4 @@
-//! Facts: numbered without gaps, kept until the hub has them, newest value only while nobody has seen the older one.
+//! Facts: numbered without gaps, kept until acknowledged; an unsent one may be replaced by a newer value.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use super::{Journal, JournalError};
 use crate::clock::now;
 
 impl Journal {
-    /// The facts after number `after`, at most `limit`; from now on they stay as they are, since the hub may see them.
+    /// The facts after number `after`, at most `limit`; they no longer change, since the hub may see them.
     pub(crate) async fn to_send(&self, after: u64, limit: u32) -> Result<Vec<Fact>, JournalError> {
         let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT number, at, body FROM facts WHERE number > $1 ORDER BY number LIMIT $2")
@@ -36,15 +36,16 @@ impl Journal {
         self.note(deleted.map(|_| ()).map_err(JournalError::from))
     }
 
-    /// Whether there are facts about a session that the hub has not acknowledged.
+    /// Whether there are unacknowledged facts about a session.
     pub(crate) async fn owes(&self, session: SessionId) -> Result<bool, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";
         Ok(sqlx::query(sql).bind(session.to_string()).fetch_optional(held.connection()?).await?.is_some())
     }
 
-    /// Counts anew under another name, for a hub that remembers more than this journal does, or less than it has told: an
-    /// older copy of one of them was brought back, and numbers and generations mean something else since.
+    /// Restarts the numbering under another journal id, if the hub remembers more than this journal, or less than it
+    /// has acknowledged: one of them was restored from an older copy, and numbers and generations changed their
+    /// meaning.
     pub(crate) async fn start_over(&self) -> Result<(), JournalError> {
         let owed = self.note(self.count_anew().await)?;
         self.sent.store(owed, Ordering::SeqCst);
@@ -58,7 +59,7 @@ impl Journal {
     }
 }
 
-/// Numbers the facts from 1 on, under another name; how many there are.
+/// Renumbers the facts from 1 under another journal id; returns their number.
 async fn renumber(tx: &mut SqliteConnection) -> Result<u64, JournalError> {
     let rows = sqlx::query("SELECT number FROM facts ORDER BY number").fetch_all(&mut *tx).await?;
     for (index, row) in rows.iter().enumerate() {
@@ -70,7 +71,7 @@ async fn renumber(tx: &mut SqliteConnection) -> Result<u64, JournalError> {
     Ok(rows.len() as u64)
 }
 
-/// Numbers a fact and keeps it, in the place of an unsent one that it makes pointless if there is one.
+/// Numbers and stores a fact, in place of an unsent one that it makes obsolete.
 pub(super) async fn put(tx: &mut SqliteConnection, sent: u64, body: &FactBody) -> Result<(), JournalError> {
     let (topic, about) = topic(body);
     let text = serde_json::to_string(body).map_err(|error| JournalError::Damaged(error.to_string()))?;
@@ -90,10 +91,10 @@ pub(super) async fn put(tx: &mut SqliteConnection, sent: u64, body: &FactBody) -
     Ok(())
 }
 
-/// What a later fact makes pointless (nothing: an empty topic), and whom it is about.
+/// The topic within which a later fact replaces an earlier one (empty: none), and its subject.
 fn topic(body: &FactBody) -> (&'static str, String) {
     match body {
-        // How far the preparation is; what comes after it is history.
+        // Progress of the preparation; later states are history.
         FactBody::SessionState { session, state } if state.status == SessionStatus::Starting => {
             ("starting", session.to_string())
         }

@@ -1,4 +1,4 @@
-//! A journal whose disk fills up, or whose statements fail anywhere, is written again as soon as it can be.
+//! A journal whose disk fills up, or whose statements fail anywhere, recovers as soon as possible.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,7 +10,7 @@ use sqlx::AssertSqlSafe;
 use super::tests::{desired, state};
 use super::*;
 
-/// How many points of failure are tried.
+/// How many points of failure to try.
 const POINTS: i64 = 200;
 
 async fn open() -> (tempfile::TempDir, Journal) {
@@ -25,7 +25,7 @@ async fn run(journal: &Journal, sql: String) -> i64 {
     row.try_get(0).unwrap()
 }
 
-/// Something that needs several pages and several statements.
+/// A write that needs several pages and several statements.
 fn much(session: SessionId) -> (Vec<Change>, Vec<FactBody>) {
     let mut wanted = desired(session);
     wanted.prompt = "word ".repeat(4_000);
@@ -38,7 +38,7 @@ fn much(session: SessionId) -> (Vec<Change>, Vec<FactBody>) {
     (changes, vec![state(session), state(session), state(session)])
 }
 
-/// Everything that was acknowledged is there, and nothing else.
+/// Everything that was acknowledged is stored, and nothing else.
 async fn agrees(journal: &Journal, written: &[SessionId]) {
     let rows = journal.sessions(false).await.unwrap();
     let mut there: Vec<_> = rows.iter().map(|row| row.session).collect();
@@ -69,7 +69,7 @@ async fn a_full_disk_undoes_a_write_and_nothing_else() {
         if done.is_ok() {
             written.push(session);
         }
-        // There is room again: whatever went before, the next write is taken.
+        // There is space again: the next write succeeds, whatever happened before.
         run(&journal, "PRAGMA max_page_count = 1000000".into()).await;
         let session = SessionId::generate();
         let (changes, facts) = much(session);
@@ -102,22 +102,22 @@ async fn a_write_that_fails_at_any_step_can_be_repeated() {
         journal.write_once(&changes, &facts).await.unwrap();
         written.push(session);
         if done.is_ok() {
-            // The same facts were told twice, which is right: they were written twice.
+            // The same facts were written twice, so they are sent twice.
             return assert!(point > 1, "nothing failed");
         }
         agrees(&journal, &written).await;
     }
 }
 
-/// Whoever asked goes away in the middle of a transaction.
+/// The caller disappears in the middle of a transaction.
 #[tokio::test]
-async fn a_write_that_nobody_waits_for_any_more_holds_nobody_up() {
+async fn an_abandoned_write_does_not_block_others() {
     let (_folder, journal) = open().await;
     for point in 1..=POINTS {
         let session = SessionId::generate();
         let (changes, facts) = much(session);
         let mut polls = 0;
-        // Dropped with what it has, wherever it is by then.
+        // Dropped at an arbitrary point.
         let mut write = Box::pin(journal.write_once(&changes, &facts));
         std::future::poll_fn(|context| {
             polls += 1;
@@ -134,7 +134,7 @@ async fn a_write_that_nobody_waits_for_any_more_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn it_says_that_it_cannot_write_until_it_can() {
+async fn it_reports_trouble_until_it_can_write() {
     let (_folder, journal) = open().await;
     let journal = Arc::new(journal);
     let mut troubles = journal.troubles();

@@ -1,6 +1,6 @@
-//! The runner's memory: what the hub wants, how far each session got, and the facts that are not acknowledged yet.
+//! The runner's memory: the desired state, the progress of each session, and unacknowledged facts.
 //!
-//! One SQLite file, one connection, one runner. What belongs together is written in one transaction.
+//! One SQLite file, one connection, one runner. Related changes form one transaction.
 
 mod change;
 mod checks;
@@ -30,34 +30,34 @@ use trouble::Troubles;
 #[derive(Debug)]
 pub(crate) struct Journal {
     connection: Connection,
-    /// Whether it can be written.
+    /// Whether it is writable.
     troubles: Troubles,
-    /// Facts up to this one may be at the hub: they stay as they are.
+    /// Facts up to this one may have reached the hub: they do not change.
     sent: AtomicU64,
-    /// Rings when there are facts to send.
+    /// Notified when there are facts to send.
     news: Notify,
     /// Held as long as the journal is open: two runners in one folder would start everything twice.
     _lock: File,
 }
 
-/// Who this memory is, and how far it has counted.
+/// The journal's identity and counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) journal: JournalId,
     pub(crate) hub: Option<HubId>,
     pub(crate) generation: u64,
     pub(crate) facts: u64,
-    /// Facts up to this number are not here any more: the hub had them.
+    /// Facts up to this number were deleted: the hub has them.
     pub(crate) forgotten: u64,
 }
 
 impl Journal {
-    /// Who this memory is, and how far it has counted.
+    /// The journal's identity and counters.
     pub(crate) async fn head(&self) -> Result<Head, JournalError> {
         head(self.connection.hold().await?.connection()?).await
     }
 
-    /// Writes all of it, or nothing. A full disk is waited for: what happened is not forgotten.
+    /// Writes all changes, or none. Waits while the disk is full, so that nothing is lost.
     pub(crate) async fn write(&self, changes: &[Change], facts: &[FactBody]) {
         let mut retry = self.troubles.retry();
         while self.write_once(changes, facts).await.is_err() {
@@ -67,7 +67,7 @@ impl Journal {
         }
     }
 
-    /// Writes all of it, or nothing; an error when it cannot be written now.
+    /// Writes all changes, or none; an error if that is not possible now.
     pub(crate) async fn write_once(&self, changes: &[Change], facts: &[FactBody]) -> Result<(), JournalError> {
         self.note(self.try_write(changes, facts).await)?;
         if !facts.is_empty() {
@@ -76,7 +76,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Tells the hub, sooner or later.
+    /// Queues a fact for the hub.
     pub(crate) async fn tell(&self, fact: FactBody) {
         self.write(&[], &[fact]).await;
     }

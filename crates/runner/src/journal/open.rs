@@ -1,4 +1,4 @@
-//! Opening the journal: who holds it, is its schema ours.
+//! Opens the journal: locks it and checks its schema.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -24,17 +24,17 @@ const FILE: &str = "journal.db";
 /// How long a statement waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How long a lock may outlive its runner: a child that was being started when it was killed still has it.
+/// How long a lock may outlive its runner: a child that was just being started still holds it.
 const LETTING_GO: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Why the journal cannot be used.
+/// Why the journal is not usable.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// Another runner has it.
     #[error("{0} is in use by another runner: stop that one, or choose another --data-dir")]
     Held(PathBuf),
-    /// The folder or a file in it cannot be made.
+    /// The folder or a file in it cannot be created.
     #[error("cannot use {0}: {1}")]
     Folder(PathBuf, #[source] std::io::Error),
     /// It was written by a newer program.
@@ -43,13 +43,13 @@ pub enum JournalError {
     /// It cannot be read or written.
     #[error("the journal failed: {0}")]
     Sql(#[from] sqlx::Error),
-    /// It holds something that no runner wrote.
+    /// It contains something that no runner wrote.
     #[error("the journal is damaged: {0}")]
     Damaged(String),
 }
 
 impl Journal {
-    /// Opens the journal in `data_dir`, which is made if need be, and holds it against other runners.
+    /// Opens the journal in `data_dir`, creates it if necessary, and locks it.
     pub(crate) async fn open(data_dir: &Path) -> Result<Self, JournalError> {
         DirBuilder::new()
             .recursive(true)
@@ -60,12 +60,12 @@ impl Journal {
         make(data_dir)?;
         let (mut connection, alone) = connect(data_dir).await?;
         migrate(&mut connection).await?;
-        // Asked first: on a full disk nothing may be written without need.
+        // Read first: on a full disk, write nothing without need.
         if sqlx::query("SELECT 1 FROM runner WHERE one = 1").fetch_optional(&mut connection).await?.is_none() {
             let row = "INSERT INTO runner (one, journal, generation, facts) VALUES (1, $1, 0, 0)";
             sqlx::query(row).bind(JournalId::generate().to_string()).execute(&mut connection).await?;
         }
-        // Whatever is there may have been sent by the process before this one.
+        // All facts may have been sent by an earlier process.
         let sent = super::head(&mut connection).await?.facts;
         Ok(Self {
             connection: Connection::new(data_dir.to_owned(), connection, alone),
@@ -77,12 +77,12 @@ impl Journal {
     }
 }
 
-/// A connection to the journal in `data_dir`, and whether it shuts other processes out.
+/// A connection to the journal in `data_dir`, and whether it excludes other processes.
 ///
-/// SQLite keeps an index in a file beside the journal, which other processes share. On a full disk that file cannot be
-/// made: then the index is in memory, and this process has the journal to itself until it connects again.
+/// SQLite keeps an index in a file beside the journal, which processes share. On a full disk that file cannot be
+/// created: then the index is in memory, and this process excludes others until it reconnects.
 ///
-/// Opens no handle of its own: closing one would let go of the locks that another connection of this process has.
+/// Opens no other handle: closing one would release the locks of this process's other connections.
 pub(super) async fn connect(data_dir: &Path) -> Result<(SqliteConnection, bool), JournalError> {
     let options = SqliteConnectOptions::new()
         .filename(data_dir.join(FILE))
@@ -91,14 +91,14 @@ pub(super) async fn connect(data_dir: &Path) -> Result<(SqliteConnection, bool),
         .busy_timeout(BUSY);
     match ready(options.clone()).await {
         Err(JournalError::Sql(error)) if lacks_room(&error) => {
-            tracing::warn!(%error, "the journal cannot be shared with other processes: this one opens it for itself");
+            tracing::warn!(%error, "could not share the journal with other processes; opening it exclusively");
             Ok((ready(options.vfs("unix-excl")).await?, true))
         }
         connected => Ok((connected?, false)),
     }
 }
 
-/// Makes the journal's file, if need be, for its owner only.
+/// Creates the journal's file if necessary, for its owner only.
 pub(super) fn make(data_dir: &Path) -> Result<(), JournalError> {
     let path = data_dir.join(FILE);
     private_file(&path).map(drop).map_err(|error| JournalError::Folder(path.clone(), error))
@@ -106,7 +106,7 @@ pub(super) fn make(data_dir: &Path) -> Result<(), JournalError> {
 
 async fn ready(options: SqliteConnectOptions) -> Result<SqliteConnection, JournalError> {
     let mut connection = options.connect().await?;
-    // Only reading shows whether the files beside it can be made.
+    // Only reading shows whether the files beside it can be created.
     sqlx::query("SELECT COUNT(*) FROM sqlite_schema").fetch_one(&mut connection).await?;
     Ok(connection)
 }
@@ -120,7 +120,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Jou
     })
 }
 
-/// Whether a file could not be made or written: extended codes carry the primary one in the low byte.
+/// Whether a file could not be created or written: extended codes carry the primary one in the low byte.
 pub(super) fn lacks_room(error: &sqlx::Error) -> bool {
     matches!(primary(error), Some(10 | 13 | 14))
 }

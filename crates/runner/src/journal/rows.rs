@@ -1,4 +1,4 @@
-//! What the journal remembers of sessions and workspaces.
+//! Sessions and workspaces in the journal.
 
 use std::path::PathBuf;
 
@@ -12,16 +12,16 @@ use sqlx::sqlite::SqliteRow;
 use super::open::parse;
 use super::{Journal, JournalError};
 
-/// How far a session got. Written before what it says is done, so that nothing is done twice.
+/// A session's progress. Written before each step is taken, so that nothing is done twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
-    /// The hub wants it; no process of it was ever started.
+    /// The hub wants it; none of its processes was ever started.
     Accepted,
     /// Its host may have been started.
     Starting,
     /// Its host was started.
     Running,
-    /// It is over, and the hub is told how.
+    /// It has exited, and its fact is queued.
     Ended,
 }
 
@@ -41,73 +41,73 @@ impl std::str::FromStr for Step {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let all = [Self::Accepted, Self::Starting, Self::Running, Self::Ended];
-        all.into_iter().find(|step| step.word() == text).ok_or_else(|| format!("`{text}` is no step of a session"))
+        all.into_iter().find(|step| step.word() == text).ok_or_else(|| format!("`{text}` is not a step of a session"))
     }
 }
 
-/// A session as it is remembered.
+/// A stored session.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionRow {
     pub(crate) session: SessionId,
     pub(crate) step: Step,
-    /// Whether its recording is never thrown away.
+    /// Whether its recording is kept forever.
     pub(crate) keep: bool,
     pub(crate) desired: DesiredSession,
     pub(crate) memory: Memory,
 }
 
-/// What is known of a session besides what the hub wants.
+/// A session's state beside the hub's wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Memory {
-    /// What the hub was told last.
+    /// The last state sent to the hub.
     pub(crate) state: Option<SessionState>,
     pub(crate) usage: Option<Usage>,
     pub(crate) model: Option<String>,
-    /// Names the conversation for the agent that resumes it.
+    /// The conversation's id for resuming.
     pub(crate) conversation: Option<String>,
-    /// The prompt was handed over, or was about to be: it is never handed over again.
+    /// The prompt was delivered, or was about to be: it is never delivered again.
     pub(crate) prompted: bool,
-    /// Its recording was thrown away to make room.
+    /// Its recording was deleted to free space.
     pub(crate) forgotten: bool,
-    /// How often something held it up, as the hub was told.
+    /// How often it was held up, as reported.
     #[serde(alias = "limits")]
     pub(crate) hold_ups: u32,
-    /// What holds it up, as the hub was told, in the agent's words.
+    /// What holds it up, as reported, in the agent's words.
     pub(crate) held_up: Option<String>,
-    /// Whether the hub was told that its model answers.
+    /// Whether it was reported that its model answers.
     pub(crate) progressed: bool,
     /// The sandbox that it was started in.
     pub(crate) sandbox: Option<Sandbox>,
 }
 
-/// A workspace as it is remembered.
+/// A stored workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WorkspaceRow {
     pub(crate) project: ProjectId,
-    /// The line of work that it was made for, if there was one.
+    /// The activity that it was created for, if any.
     pub(crate) activity: Option<ActivityId>,
     pub(crate) desired: DesiredWorkspace,
-    /// Whether it can be worked in.
+    /// Whether it is ready.
     pub(crate) ready: bool,
     pub(crate) path: Option<PathBuf>,
     pub(crate) base: Option<String>,
     pub(crate) ports: Option<PortRange>,
     pub(crate) stats: Option<GitStats>,
-    /// The commit that was checked out last.
+    /// The last checked-out commit.
     pub(crate) head: Option<String>,
     pub(crate) disk_bytes: Option<u64>,
     pub(crate) saved_at: Option<Timestamp>,
     pub(crate) used_at: Timestamp,
     /// Whether it was deleted.
     pub(crate) cleaned: bool,
-    /// The sandbox that everything in it runs in, since something that was contained like this may have changed it.
+    /// The sandbox for everything in it, since a sandboxed process may have changed it.
     #[serde(default)]
     pub(crate) sandbox: Option<Sandbox>,
 }
 
 impl Journal {
-    /// The sessions that are not over, or those that are; oldest first.
+    /// The running or the exited sessions; oldest first.
     pub(crate) async fn sessions(&self, ended: bool) -> Result<Vec<SessionRow>, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql =
@@ -116,7 +116,7 @@ impl Journal {
         rows.iter().map(session_row).collect()
     }
 
-    /// Those of these sessions that are known here.
+    /// The known ones among these sessions.
     pub(crate) async fn known(&self, sessions: &[SessionId]) -> Result<Vec<SessionRow>, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql = "SELECT session, step, keep, desired, memory FROM sessions \
@@ -131,7 +131,7 @@ impl Journal {
         Ok(self.known(&[session]).await?.pop())
     }
 
-    /// What sessions before this one used of a conversation.
+    /// The usage of earlier sessions with the same conversation.
     pub(crate) async fn used_before(&self, session: SessionId, conversation: &str) -> Result<Vec<Usage>, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql = "SELECT memory FROM sessions WHERE memory ->> '$.conversation' = $1 AND session < $2";
@@ -149,7 +149,7 @@ impl Journal {
         row.as_ref().map(workspace_row).transpose().map(|found| found.map(|(_, row)| row))
     }
 
-    /// Every workspace that ever was here.
+    /// Every workspace, including deleted ones.
     pub(crate) async fn workspaces(&self) -> Result<Vec<(WorkspaceId, WorkspaceRow)>, JournalError> {
         let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(held.connection()?).await?;
@@ -158,7 +158,7 @@ impl Journal {
 }
 
 impl Journal {
-    /// The sandboxes that sessions were wanted in, with their workspaces.
+    /// The wanted sandboxes of sessions, with their workspaces.
     pub(crate) async fn sandboxes(&self) -> Result<Vec<(WorkspaceId, Sandbox)>, JournalError> {
         let mut held = self.connection.hold().await?;
         let sql = "SELECT DISTINCT workspace, desired ->> '$.sandbox' AS sandbox FROM sessions \

@@ -63,7 +63,7 @@ async fn numbers(journal: &Journal, after: u64) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn facts_are_numbered_without_gaps_also_after_an_acknowledgement_and_a_restart() {
+async fn facts_are_numbered_without_gaps_across_acknowledgements_and_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionId::generate();
     let journal = Journal::open(folder.path()).await.unwrap();
@@ -82,7 +82,7 @@ async fn facts_are_numbered_without_gaps_also_after_an_acknowledgement_and_a_res
 }
 
 #[tokio::test]
-async fn only_an_unsent_fact_gives_its_place_to_a_newer_one() {
+async fn only_an_unsent_fact_is_replaced_by_a_newer_one() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (SessionId::generate(), SessionId::generate());
     let journal = Journal::open(folder.path()).await.unwrap();
@@ -92,12 +92,12 @@ async fn only_an_unsent_fact_gives_its_place_to_a_newer_one() {
     let facts = journal.to_send(0, 100).await.unwrap();
     assert_eq!(facts.iter().map(|fact| fact.number).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     assert_eq!(facts.iter().filter_map(tokens).collect::<Vec<_>>(), [3, 30]);
-    // It may be at the hub by now, under its number.
+    // It may have reached the hub under its number.
     journal.tell(usage(one, 4)).await;
     let facts = journal.to_send(0, 100).await.unwrap();
     assert_eq!(facts.iter().filter_map(tokens).collect::<Vec<_>>(), [3, 30, 4]);
     drop(journal);
-    // Nor may one change that a process before this one may have sent.
+    // A fact that an earlier process may have sent must not change either.
     let journal = Journal::open(folder.path()).await.unwrap();
     journal.tell(usage(one, 5)).await;
     assert_eq!(journal.to_send(5, 100).await.unwrap().iter().filter_map(tokens).collect::<Vec<_>>(), [4, 5]);
@@ -114,7 +114,7 @@ async fn two_runners_do_not_share_a_folder() {
 }
 
 #[tokio::test]
-async fn counting_anew_keeps_what_is_owed_under_another_name() {
+async fn renumbering_keeps_unacknowledged_facts_under_another_id() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionId::generate();
     let journal = Journal::open(folder.path()).await.unwrap();
@@ -129,13 +129,13 @@ async fn counting_anew_keeps_what_is_owed_under_another_name() {
     let after = journal.head().await.unwrap();
     assert_ne!(before.journal, after.journal);
     assert_eq!((after.facts, after.forgotten, numbers(&journal, 0).await), (2, 0, vec![1, 2]));
-    assert_eq!(after.generation, 0, "what was wanted before says nothing about what is wanted now");
+    assert_eq!(after.generation, 0, "the generation starts over");
     journal.acknowledge(2).await.unwrap();
-    assert_eq!(journal.head().await.unwrap().forgotten, 2, "all of them are told");
+    assert_eq!(journal.head().await.unwrap().forgotten, 2, "all of them are sent");
 }
 
 #[tokio::test]
-async fn what_the_hub_wants_and_how_far_it_got_survive() {
+async fn wishes_and_steps_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (desired(SessionId::generate()), desired(SessionId::generate()));
     let journal = Journal::open(folder.path()).await.unwrap();

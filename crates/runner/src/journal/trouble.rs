@@ -1,4 +1,4 @@
-//! Whether the journal can be written, and how long one that cannot is retried.
+//! Whether the journal is writable, and how failed writes are retried.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,34 +9,34 @@ use tokio::time::Instant;
 use super::open::primary;
 use super::{Journal, JournalError};
 
-/// How long a failed write waits before it is retried: at first, and at most.
+/// Waits before retries: the first, and the longest.
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(2);
-/// How often the journal is tried while it cannot be written.
+/// How often to probe an unwritable journal.
 const PROBE: Duration = Duration::from_secs(1);
-/// How often it is looked whether the disk is nearly full, and what that is.
+/// How often to check for a nearly full disk, and its threshold.
 const LOOK: Duration = Duration::from_secs(5);
 const LITTLE: u64 = 1 << 20;
-/// After how many failures in a row a write asks for another connection.
+/// After how many consecutive failures a write asks for another connection.
 const RENEW: u32 = 4;
 
-/// Since when the journal cannot be written, and why.
+/// Since when the journal is unwritable, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) since: Instant,
-    /// In the words that people are told; names no files.
+    /// For people; names no files.
     pub(crate) why: String,
 }
 
-/// What was found out by writing.
+/// The results of writes.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
     now: watch::Sender<Option<Trouble>>,
-    /// How many writes failed and are being retried.
+    /// How many failed writes are being retried.
     stuck: AtomicUsize,
 }
 
-/// One write, as it is retried.
+/// One write with its retries.
 pub(super) struct Retry<'a> {
     troubles: &'a Troubles,
     backoff: client::Backoff,
@@ -50,7 +50,7 @@ impl Troubles {
 }
 
 impl Retry<'_> {
-    /// Waits before the next try; whether another connection might help.
+    /// Waits before the next retry; whether another connection might help.
     pub(super) async fn wait(&mut self) -> bool {
         self.failures += 1;
         if self.failures == 1 {
@@ -64,25 +64,24 @@ impl Retry<'_> {
 impl Drop for Retry<'_> {
     fn drop(&mut self) {
         if self.failures > 0 {
-            // Written, or given up by its caller; whether the journal takes anything is for the next probe to say.
+            // Written, or abandoned by its caller; the next probe shows whether the journal is writable.
             self.troubles.stuck.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
 
 impl Journal {
-    /// Why the journal cannot be written now; nothing: it can.
+    /// Why the journal is unwritable; `None`: it is writable.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         self.troubles.now.borrow().clone()
     }
 
-    /// Rings when the journal cannot be written, and when it can again.
+    /// Notified when the journal becomes unwritable or writable.
     pub(crate) fn troubles(&self) -> watch::Receiver<Option<Trouble>> {
         self.troubles.now.subscribe()
     }
 
-    /// Tries the journal while it cannot be written, and on a disk that is nearly full, so that it is known when it can be
-    /// and when not, as long as the runner runs.
+    /// Probes the journal while it is unwritable, and on a nearly full disk, as long as the runner runs.
     pub(crate) async fn look_after(&self) {
         let mut troubles = self.troubles.now.subscribe();
         loop {
@@ -94,7 +93,7 @@ impl Journal {
                 continue;
             }
             tokio::time::sleep(PROBE).await;
-            // A little fits where more does not: those that are retried must have got through, too.
+            // Small writes may fit where larger ones do not: the retried ones must have succeeded, too.
             if self.probe().await.is_ok() && self.troubles.stuck.load(Ordering::SeqCst) == 0 {
                 self.well_again().await;
             }
@@ -108,13 +107,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Remembers that a write failed.
+    /// Stores that a write failed.
     pub(super) fn note<T>(&self, done: Result<T, JournalError>) -> Result<T, JournalError> {
         if let Err(error) = &done {
             self.troubles.now.send_if_modified(|now| {
                 let news = now.is_none();
                 if news {
-                    tracing::error!(%error, "the journal cannot be written: retrying until it can");
+                    tracing::error!(%error, "could not write the journal; retrying");
                     *now = Some(Trouble { since: Instant::now(), why: in_words(error) });
                 }
                 news
@@ -127,7 +126,7 @@ impl Journal {
         self.connection.share().await;
         if let Some(trouble) = self.troubles.now.send_replace(None) {
             let seconds = trouble.since.elapsed().as_secs();
-            tracing::info!(seconds, "the journal can be written again");
+            tracing::info!(seconds, "the journal is writable again");
         }
     }
 }

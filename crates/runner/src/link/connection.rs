@@ -1,4 +1,4 @@
-//! One connection: hello, then frames in both directions until it breaks.
+//! One connection: hello, then frames in both directions until it fails.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,19 +23,19 @@ use crate::Options;
 use crate::journal::{Change, Journal};
 use crate::options::Patience;
 
-/// How many facts are read from the journal at once.
+/// How many facts to read from the journal at once.
 const BATCH: u32 = 64;
 
-/// How much may be in the kernel's hands.
+/// Maximum size of the kernel's send buffer.
 const IN_FLIGHT: usize = 256 * 1024;
 
-/// How late an answer of the hub may be.
+/// Time limit of the hub's answer.
 const SLACK: Duration = Duration::from_secs(1);
 
 type Sink = SplitSink<client::RawSocket, Message>;
 type Stream = SplitStream<client::RawSocket>;
 
-/// Connects and serves the connection until it ends, which it always does with a reason.
+/// Connects and serves the connection until it ends; always returns a reason.
 pub(super) async fn once(
     options: &Options,
     journal: &Journal,
@@ -64,12 +64,12 @@ pub(super) async fn once(
         ended = read(&mut stream, &link, ear, &beats, options.patience) => ended,
         ended = heartbeat(&link, ear, &beats, options.patience) => ended,
         ended = tell_facts(&link, journal, acknowledged) => ended,
-        // It is told with a hello, and only there.
+        // The hub learns it only with a hello.
         Ok(()) = about.changed() => Err(LinkError::News),
     }
 }
 
-/// What is in the kernel's hands cannot be overtaken, so little is.
+/// Frames in the kernel's buffer cannot be overtaken, so keep it small.
 fn keep_short(socket: &client::RawSocket) {
     let stream = match socket.get_ref() {
         MaybeTlsStream::Plain(stream) => stream,
@@ -77,11 +77,11 @@ fn keep_short(socket: &client::RawSocket) {
         _ => return,
     };
     if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, IN_FLIGHT) {
-        tracing::debug!(%error, "the socket keeps its own buffer");
+        tracing::debug!(%error, "could not shrink the socket's buffer");
     }
 }
 
-/// Ends the link with its connection, however that ends.
+/// Closes the link when its connection ends.
 struct Over<'a> {
     link: &'a Link,
     ear: &'a dyn Ear,
@@ -94,7 +94,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Says hello and takes the welcome: whose the runner is, and how many facts the hub has.
+/// Sends hello and receives the welcome: the runner's owner, and how many facts the hub has.
 async fn greet(
     sink: &mut Sink,
     stream: &mut Stream,
@@ -112,7 +112,7 @@ async fn greet(
                 ToRunner::Welcome { protocol, hub, owner, acknowledged, named, .. } => {
                     break (protocol, hub, owner, acknowledged, named);
                 }
-                other => tracing::debug!(?other, "before the welcome"),
+                other => tracing::debug!(?other, "ignored a frame before the welcome"),
             },
             Heard::Terminal(_) | Heard::Answer(_) | Heard::Life => {}
         }
@@ -130,7 +130,7 @@ async fn greet(
         return Err(LinkError::Behind);
     }
     if let Err(error) = journal.acknowledge(acknowledged).await {
-        tracing::warn!(%error, "acknowledged facts stay in the journal for now");
+        tracing::warn!(%error, "could not delete acknowledged facts; they stay for now");
     }
     if let Some(wanted) = &options.name {
         tell_name(wanted, named);
@@ -138,18 +138,18 @@ async fn greet(
     Ok((owner, acknowledged))
 }
 
-/// Says what became of the name that the runner was started with, unless it had it before.
+/// Logs what became of the runner's wanted name, unless it already had it.
 fn tell_name(wanted: &str, named: Option<RunnerNamed>) {
     match named {
         Some(RunnerNamed { name, refused: Some(why), .. }) => {
-            tracing::warn!("this runner is shown as `{name}`, not as `{wanted}`: {why}");
+            tracing::warn!("this runner's name is `{name}`, not `{wanted}`: {why}");
         }
         Some(RunnerNamed { name, before: Some(before), .. }) => {
-            tracing::info!("this runner was registered as `{before}`; it is shown as `{name}` from now on");
+            tracing::info!("this runner was registered as `{before}`; its name is now `{name}`");
         }
         Some(_) => {}
         None => {
-            tracing::warn!("this hub is older and does not know of --name: the runner is shown as it was registered")
+            tracing::warn!("this hub is older and does not support --name: the runner keeps its registered name")
         }
     }
 }
@@ -192,7 +192,7 @@ async fn heartbeat(link: &Link, ear: &dyn Ear, beats: &Beats, patience: Patience
         troubles.mark_unchanged();
         let beat = FromRunner::Heartbeat { silent: ear.silent(), trouble: ear.trouble() };
         link.send(&beat).await.map_err(cut)?;
-        // Answered by every WebSocket: that is how we know that somebody is there, and has heard this.
+        // Every WebSocket answers pings: an answer shows that the hub received everything before it.
         link.ping(beats.next()).await.map_err(cut)?;
         tokio::select! {
             () = sleep(wait) => {}
@@ -202,12 +202,12 @@ async fn heartbeat(link: &Link, ear: &dyn Ear, beats: &Beats, patience: Patience
     }
 }
 
-/// When the pings were sent that were not answered yet.
+/// When unanswered pings were sent.
 #[derive(Debug, Default)]
 struct Beats(Mutex<(u64, BTreeMap<u64, Instant>)>);
 
 impl Beats {
-    /// The number of the next ping, which is sent from now on.
+    /// The number of the next ping, sent from now on.
     fn next(&self) -> u64 {
         let mut beats = self.0.lock();
         beats.0 += 1;
@@ -216,7 +216,7 @@ impl Beats {
         number
     }
 
-    /// When a ping was sent that is answered now, and with it all before it.
+    /// When the answered ping was sent; forgets it and earlier ones.
     fn answered(&self, number: u64) -> Option<Instant> {
         let sent = &mut self.0.lock().1;
         let at = sent.get(&number).copied();
@@ -248,7 +248,7 @@ enum Heard {
     Terminal(TerminalFrame),
     /// The ping with this number was answered.
     Answer(u64),
-    /// Somebody is there.
+    /// The hub sent something.
     Life,
 }
 

@@ -1,4 +1,4 @@
-//! The link to the hub: one outward WebSocket, for ever. Knows frames, not what they mean.
+//! The link to the hub: one outgoing WebSocket, reconnected forever. Knows frames, not their meaning.
 
 mod connection;
 mod sending;
@@ -19,25 +19,25 @@ use crate::journal::{Journal, Trouble};
 
 pub(crate) use sending::{Cut, Lane, Link};
 
-/// Who is told what the hub says. Nothing here may wait: the next keystroke is behind it.
+/// Receives the hub's frames. Must not block: the next keystroke waits behind it.
 pub(crate) trait Ear: Send + Sync + 'static {
-    /// A connection begins; the runner is this person's.
+    /// A connection begins; the runner belongs to this person.
     fn connected(&self, link: &Link, owner: UserId);
-    /// The connection is over.
+    /// The connection has ended.
     fn disconnected(&self);
-    /// The hub said something.
+    /// The hub sent a frame.
     fn frame(&self, link: &Link, frame: ToRunner);
-    /// A watcher typed, or took something in.
+    /// A watcher typed, or processed output.
     fn terminal(&self, frame: TerminalFrame);
-    /// The hub answered what was sent then.
+    /// The hub answered a message that was sent then.
     fn answered(&self, sent: Instant);
-    /// How often the hub wants to hear from the runner; nothing: as usual.
+    /// The heartbeat interval that the hub wants; `None`: the default.
     fn every(&self) -> watch::Receiver<Option<Duration>>;
     /// The sessions of tasks that do not answer the runner.
     fn silent(&self) -> Vec<SilentSession>;
-    /// Why the runner cannot write down what happens, if it cannot.
+    /// Why the runner cannot record facts, if it cannot.
     fn trouble(&self) -> Option<RunnerTrouble>;
-    /// Rings when that changes.
+    /// Notified when that changes.
     fn troubles(&self) -> watch::Receiver<Option<Trouble>>;
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum LinkError {
     Version(u32, u32),
     #[error("this data directory belongs to another hub ({0}): choose another --data-dir for this one")]
     OtherHub(domain::HubId),
-    #[error("the hub remembers other facts than this journal: counting anew under another name")]
+    #[error("the hub has other facts than this journal: renumbering them under another journal id")]
     Behind,
     #[error("there is news about this runner")]
     News,
@@ -71,7 +71,7 @@ pub(crate) enum LinkError {
 }
 
 impl LinkError {
-    /// Whether somebody must act before another try can succeed.
+    /// Whether somebody must act before a retry can succeed.
     fn needs_somebody(&self) -> bool {
         match self {
             Self::Client(ClientError::Problem(problem)) => matches!(
@@ -88,7 +88,7 @@ impl LinkError {
     }
 }
 
-/// Keeps a connection to the hub for ever, with growing waits between tries.
+/// Stays connected to the hub, with growing waits between retries.
 pub(crate) async fn run(
     options: Arc<Options>,
     journal: Arc<Journal>,
@@ -106,7 +106,7 @@ pub(crate) async fn run(
         if matches!(error, LinkError::News) {
             continue;
         }
-        // A hub that accepts and then fails must not be asked without pause.
+        // A hub that accepts and then fails must not be retried without a pause.
         if began.elapsed() > patience.longest_wait {
             backoff.reset();
         }
@@ -115,11 +115,11 @@ pub(crate) async fn run(
         if error.needs_somebody() {
             tracing::error!(
                 hub = options.hub,
-                "the hub does not take this runner: {}; next try in {seconds:.0} s",
+                "the hub refuses this runner: {}; retrying in {seconds:.0} s",
                 told(&error)
             );
         } else {
-            tracing::warn!(hub = options.hub, "no link to the hub: {}; next try in {seconds:.1} s", told(&error));
+            tracing::warn!(hub = options.hub, "no connection to the hub: {}; retrying in {seconds:.1} s", told(&error));
         }
         tokio::time::sleep(wait).await;
     }

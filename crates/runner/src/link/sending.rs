@@ -1,8 +1,8 @@
-//! The write side of one connection: what matters first, and terminals fairly after it, in bounded memory.
+//! The write side of one connection: control frames first, then terminals fairly, in bounded memory.
 //!
-//! Control never waits behind output. Each terminal has room for one frame, so that one that floods waits for the socket
-//! and not in memory; among those that have one, the terminal that was given the least goes first, so that a keystroke's
-//! echo does not queue behind a flood.
+//! Control frames never wait behind output. Each terminal has room for one frame, so that a flooding one waits for the
+//! socket and uses no memory; of the waiting ones, the terminal that got least goes first, so that a keystroke's echo
+//! does not queue behind a flood.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use protocol::link::FromRunner;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How many control frames wait at most.
+/// How many control frames may wait.
 const CONTROL: usize = 256;
 
-/// The connection is over.
+/// The connection has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the link to the hub is cut")]
 pub(crate) struct Cut;
 
-/// What is written next.
+/// The next frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outgoing {
     Text(String),
     Bytes(Vec<u8>),
-    /// With a number that comes back.
+    /// A ping with a number that comes back.
     Ping(u64),
 }
 
-/// A connection as those see it who send. Ends with its connection: nothing of one reaches the next.
+/// A connection for its senders. Ends with the connection, so that nothing of it reaches the next one.
 #[derive(Debug, Clone)]
 pub(crate) struct Link(Arc<Inner>);
 
@@ -47,19 +47,19 @@ struct Inner {
 struct Queue {
     control: VecDeque<Outgoing>,
     lanes: BTreeMap<u32, LaneState>,
-    /// How much a terminal that was always busy has been given.
+    /// How much an always-busy terminal has got.
     clock: u64,
 }
 
 #[derive(Debug, Default)]
 struct LaneState {
     frame: Option<Vec<u8>>,
-    /// How much this one will have been given with the frame that waits.
+    /// How much this terminal will have got with its waiting frame.
     given: u64,
     emptied: Arc<Notify>,
 }
 
-/// One terminal's way into the connection.
+/// One terminal's lane in the connection.
 #[derive(Debug)]
 pub(crate) struct Lane {
     link: Link,
@@ -82,12 +82,12 @@ impl Link {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Ends it: whoever sends or waits learns so.
+    /// Closes it: senders and waiters learn of it.
     pub(crate) fn cut(&self) {
         self.0.cut.cancel();
     }
 
-    /// Returns when it is over.
+    /// Returns when it is closed.
     pub(crate) async fn ended(&self) {
         self.0.cut.cancelled().await;
     }
@@ -126,7 +126,7 @@ impl Link {
         }
     }
 
-    /// A lane for the terminal on `channel`; one that was there before loses its place.
+    /// A lane for the terminal on `channel`; an earlier one is replaced.
     pub(crate) fn lane(&self, channel: u32) -> Lane {
         let mut queue = self.0.queue.lock();
         let lane = LaneState { given: queue.clock, ..LaneState::default() };
@@ -135,7 +135,7 @@ impl Link {
         Lane { link: self.clone(), channel, emptied }
     }
 
-    /// What is to be written next; waits for something.
+    /// The next frame to write; waits for one.
     pub(super) async fn next(&self) -> Result<Outgoing, Cut> {
         loop {
             if self.0.cut.is_cancelled() {
@@ -167,7 +167,7 @@ impl Link {
 }
 
 impl Lane {
-    /// Returns when the last frame is on its way: a lane that is dropped takes what waits in it along.
+    /// Returns when the last frame was sent: dropping a lane drops its waiting frame.
     pub(crate) async fn drained(&self) -> Result<(), Cut> {
         let inner = &self.link.0;
         loop {
@@ -184,7 +184,7 @@ impl Lane {
         }
     }
 
-    /// Sends one frame, once the one before it is on its way.
+    /// Sends one frame, once the previous one was sent.
     pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Cut> {
         let inner = &self.link.0;
         loop {
@@ -194,7 +194,7 @@ impl Lane {
             {
                 let mut queue = inner.queue.lock();
                 let clock = queue.clock;
-                // Another lane has this channel by now.
+                // Another lane has this channel now.
                 let lane = queue.lanes.get_mut(&self.channel).filter(|lane| Arc::ptr_eq(&lane.emptied, &self.emptied));
                 let lane = lane.ok_or(Cut)?;
                 if lane.frame.is_none() {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_learns_that_it_is_over() {
+    async fn waiters_learn_that_the_line_is_closed() {
         let link = Link::new();
         let lane = link.lane(7);
         lane.send(vec![1]).await.unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_channel_that_is_given_anew_takes_nothing_from_before() {
+    async fn a_reused_channel_gets_no_old_frames() {
         let link = Link::new();
         let old = link.lane(7);
         old.send(vec![1]).await.unwrap();

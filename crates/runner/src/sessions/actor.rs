@@ -1,4 +1,4 @@
-//! The life of one session: prepared, started at most once, followed, and brought to its end.
+//! The life of one session: prepared, started at most once, followed until its end.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::journal::{Change, Journal, SessionRow, Step};
 pub(super) enum Begun {
     /// Its host answers.
     Running(HostLink, Events),
-    /// It ended while nobody looked.
+    /// It exited while no runner watched.
     Ended(Exit),
-    /// Its host is gone without a word.
+    /// Its host disappeared without a trace.
     Gone,
     /// It was never started, and will not be.
     Never(String),
-    /// The hub did not answer for too long before it was started.
+    /// The hub did not answer for too long before the start.
     CutOff(String),
 }
 
-/// Lives through a session, from wherever an earlier runner left it.
+/// Runs a session's life, from wherever an earlier runner left it.
 pub(super) async fn live(
     supervisor: &Supervisor,
     mut row: SessionRow,
@@ -36,7 +36,7 @@ pub(super) async fn live(
     let dir = supervisor.machine.folders.session(session);
     let begun = match row.step {
         Step::Ended => return,
-        // A journal that was lost must not start anything twice: the host's traces count more.
+        // A lost journal must not start anything twice: the host's traces count more.
         Step::Accepted if !left_a_trace(&dir) => begin(supervisor, &mut row, &mut inbox).await,
         Step::Accepted | Step::Starting | Step::Running => take_over(supervisor, &mut row, &mut inbox).await,
     };
@@ -56,10 +56,10 @@ pub(super) async fn live(
     token::forget(&supervisor.tokens, session, &dir);
     end::end(supervisor, &mut row, ending).await;
     stage.send_replace(Stage::Over);
-    tracing::info!(%session, "the session is over");
+    tracing::info!(%session, "the session has exited");
 }
 
-/// Prepares and starts it, unless it is told to stop before.
+/// Prepares and starts it, unless it is stopped before.
 async fn begin(supervisor: &Supervisor, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
     let ready = tokio::select! {
         biased;
@@ -72,12 +72,12 @@ async fn begin(supervisor: &Supervisor, row: &mut SessionRow, inbox: &mut mpsc::
     }
 }
 
-/// How a session ends that was told to before it started.
+/// The end of a session that was stopped before it started.
 fn unstarted(cut_off: Option<String>) -> Begun {
     cut_off.map_or_else(|| Begun::Never("it was stopped before it started".to_owned()), Begun::CutOff)
 }
 
-/// Starts the host. From the moment that the journal says so, it is never started again.
+/// Starts the host. Once the journal says so, it is never started again.
 async fn start(
     supervisor: &Supervisor,
     row: &mut SessionRow,
@@ -87,12 +87,12 @@ async fn start(
     let session = row.session;
     let dir = supervisor.machine.folders.session(session);
     if let Err(error) = ready.spec.write(&dir) {
-        return Begun::Never(format!("its files could not be written: {error}"));
+        return Begun::Never(format!("could not write its files: {error}"));
     }
     row.memory.conversation = row.memory.conversation.take().or(ready.conversation);
     row.step = Step::Starting;
     let changes = [Change::Step(session, Step::Starting), Change::Memory(session, Box::new(row.memory.clone()))];
-    // On a full disk this may take so long that nobody wants the session any more.
+    // With a full disk this may take so long that the session is no longer wanted.
     tokio::select! {
         biased;
         () = supervisor.journal.write(&changes, &[]) => {}
@@ -107,28 +107,26 @@ async fn start(
         Err(LinkError::Ended(exit)) => Begun::Ended(exit),
         Err(error) => {
             tracing::warn!(%session, %error, "the session's host did not answer");
-            look(supervisor, row)
-                .await
-                .unwrap_or_else(|| Begun::Never(format!("its host could not be started: {error}")))
+            look(supervisor, row).await.unwrap_or_else(|| Begun::Never(format!("could not start its host: {error}")))
         }
     }
 }
 
-/// Finds a session again that an earlier runner had started, or was about to.
+/// Finds a session that an earlier runner had started, or was about to.
 async fn take_over(supervisor: &Supervisor, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
     match look(supervisor, row).await {
         Some(begun) => begun,
-        // The host locks its folder before it does anything: without a trace of it, nothing was started.
+        // The host locks its folder first: without a trace of it, nothing was started.
         None => begin(supervisor, row, inbox).await,
     }
 }
 
-/// What became of a session's host; nothing when there never was one.
+/// What became of a session's host; `None` if there never was one.
 async fn look(supervisor: &Supervisor, row: &mut SessionRow) -> Option<Begun> {
     let dir = supervisor.machine.folders.session(row.session);
     match HostLink::adopt(&dir).await {
         Ok(Adopted::Running(host, events)) => {
-            tracing::info!(session = %row.session, "the session runs: taken over");
+            tracing::info!(session = %row.session, "adopted a running session");
             running(&supervisor.journal, row).await;
             Some(Begun::Running(host, events))
         }
@@ -136,18 +134,18 @@ async fn look(supervisor: &Supervisor, row: &mut SessionRow) -> Option<Begun> {
         Ok(Adopted::Gone) if row.step == Step::Starting && !left_a_trace(&dir) => None,
         Ok(Adopted::Gone) => Some(Begun::Gone),
         Err(error) => {
-            tracing::warn!(session = %row.session, %error, "the session's host cannot be asked");
+            tracing::warn!(session = %row.session, %error, "could not reach the session's host");
             Some(Begun::Gone)
         }
     }
 }
 
-/// Whether a host ever took this folder: it writes its process id before it starts anything.
+/// Whether a host ever used this folder: it writes its process id before it starts anything.
 pub(crate) fn left_a_trace(dir: &Path) -> bool {
     std::fs::metadata(terminal::Files::new(dir).pid()).is_ok_and(|file| file.len() > 0)
 }
 
-/// Writes down that it runs, and tells so the first time.
+/// Stores that it runs, and reports it the first time.
 async fn running(journal: &Journal, row: &mut SessionRow) {
     let session = row.session;
     if row.step == Step::Running {
@@ -158,12 +156,12 @@ async fn running(journal: &Journal, row: &mut SessionRow) {
     row.memory.state = Some(state.clone());
     let changes = [Change::Step(session, Step::Running), Change::Memory(session, Box::new(row.memory.clone()))];
     let mut facts = vec![FactBody::SessionState { session, state }];
-    // Where the conversation is named before the start, this is the only time to tell it.
+    // If the conversation has an id before the start, this is the only time to report it.
     facts.extend(row.memory.conversation.as_ref().map(|_| end::used(session, &row.memory)));
     journal.write(&changes, &facts).await;
 }
 
-/// Returns when it is told to stop, and why if the hub does not answer; what else is said to it before it runs is refused.
+/// Returns when it is stopped, with the reason if the hub does not answer; refuses other orders before it runs.
 async fn stopped(inbox: &mut mpsc::UnboundedReceiver<Order>) -> Option<String> {
     while let Some(order) = inbox.recv().await {
         match order {

@@ -1,12 +1,12 @@
-//! A session that somebody else asked for, as the runner's owner reads it.
+//! A session that somebody else requested, as the runner's owner reads it.
 
 use domain::ApprovalKind;
 use protocol::link::{DesiredSession, Wish};
 
 use crate::approvals::{command_line, wish};
 
-/// What the owner must allow; what a worker of the owner's does for a task, the owner wanted. Everything that decides what
-/// runs is in the text, so that a permission for it is for nothing else. What is short comes first.
+/// What the owner must approve; what the owner's own worker does for a task needs no approval. The text contains
+/// everything that decides what runs, short parts first, so that an approval covers nothing else.
 pub(super) fn request(desired: &DesiredSession) -> Option<Wish> {
     let by = desired.asked_by.as_ref().filter(|_| desired.task.is_none())?;
     let workspace = &desired.workspace;

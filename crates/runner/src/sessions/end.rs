@@ -1,4 +1,4 @@
-//! The end of a session: its work saved, its numbers told, and then, in one step, that it is over.
+//! The end of a session: saves its work, reports its numbers, and then, in one transaction, that it has exited.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,14 +18,14 @@ use crate::machine::Machine;
 use crate::recordings;
 use crate::workspaces::Workspaces;
 
-/// How long saving may hold up a stop.
+/// How long saving may delay a stop.
 const SAVING: Duration = Duration::from_secs(20);
 
-/// How long an agent whose host is gone may take to end.
+/// How long an agent without a host may take to exit.
 const LEFT: Duration = Duration::from_secs(2);
 
 const OVERDUE: &str =
-    "stopped by its host: its runner had not renewed the lease of its task, and another may have the task";
+    "stopped by its host: its runner had not renewed the lease of its task, and another worker may have the task";
 
 const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
 
@@ -34,16 +34,16 @@ const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_to
 pub(super) enum Ending {
     /// Its process ended.
     Exited(Exit),
-    /// Its host is gone without a word.
+    /// Its host disappeared without a trace.
     Lost,
     /// It was never started.
     Never(String),
-    /// It was stopped because the hub did not answer for too long, for this reason; with its end, if it had begun.
+    /// It was stopped because the hub did not answer for too long, for this reason; with its exit, if it had started.
     CutOff(Option<Exit>, String),
 }
 
 impl Ending {
-    /// The end that a host told, as it also wrote it down.
+    /// The exit that a host reported or stored.
     pub(super) fn of(dir: &Path, offset: u64, code: Option<i32>, signal: Option<i32>) -> Self {
         let written = Exit::read(dir).ok().flatten();
         let told = || Exit { code, signal, offset, at: crate::clock::now().to_string(), overdue: false, limit: None };
@@ -51,7 +51,7 @@ impl Ending {
     }
 }
 
-/// Brings a session to its end: nothing of it is told after this.
+/// Ends a session: nothing is reported of it after this.
 pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: Ending) {
     let Supervisor { machine, workspaces, .. } = supervisor;
     let session = row.session;
@@ -88,12 +88,12 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
         Ending::Lost => {
             let variable = format!("{SESSION}={session}");
             if let Err(error) = HostLink::end_left(&dir, &variable, LEFT).await {
-                tracing::warn!(%session, %error, "what its host left behind could not be ended");
+                tracing::warn!(%session, %error, "could not kill the processes that its host left behind");
             }
             save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, 0, false).await);
             facts.extend(said(machine, workspaces, row).await);
-            state::lost("its host is gone: the machine was restarted, or somebody killed it")
+            state::lost("its host disappeared: the machine was restarted, or somebody killed it")
         }
     };
     row.memory.state = Some(state.clone());
@@ -107,7 +107,7 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
     });
 }
 
-/// Why an agent failed that never got to its work, if its terminal says so.
+/// Why an agent failed before it worked, if its terminal says so.
 async fn held_up_at_the_end(machine: &Machine, row: &mut SessionRow) -> Option<FactBody> {
     row.desired.task.as_ref()?;
     let adapter = machine.adapters.get(&row.desired.agent)?;
@@ -121,18 +121,18 @@ async fn held_up_at_the_end(machine: &Machine, row: &mut SessionRow) -> Option<F
     found
 }
 
-/// Saves what is not committed, before something stops or after it has.
+/// Saves uncommitted work, before or after a stop.
 pub(super) async fn save(workspaces: &Workspaces, row: &SessionRow, soon: bool) {
     let workspace = row.desired.workspace.workspace;
     let patience = if soon { SAVING / 4 } else { SAVING };
     match tokio::time::timeout(patience, workspaces.save(workspace)).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%workspace, %error, "the workspace could not be saved now"),
-        Err(_) => tracing::warn!(%workspace, "saving the workspace takes long: it goes on beside"),
+        Ok(Err(error)) => tracing::warn!(%workspace, %error, "could not save the workspace now"),
+        Err(_) => tracing::warn!(%workspace, "saving the workspace takes long; it continues in the background"),
     }
 }
 
-/// What the hub is told of what a session used, and of which conversation it is.
+/// A session's usage and conversation, for the hub.
 pub(super) fn used(session: SessionId, memory: &Memory) -> FactBody {
     FactBody::SessionUsage {
         session,
@@ -142,7 +142,7 @@ pub(super) fn used(session: SessionId, memory: &Memory) -> FactBody {
     }
 }
 
-/// What the hub is told of a recording; of one that grows, what is cheap to know.
+/// A recording's data for the hub; of a growing one, only cheap data.
 pub(super) async fn recorded(session: SessionId, dir: PathBuf, offset: u64, grows: bool) -> Option<FactBody> {
     let measure = move || if grows { recordings::glance(&dir) } else { recordings::size(&dir) };
     let size = tokio::task::spawn_blocking(measure).await.ok()?;

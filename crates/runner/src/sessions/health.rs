@@ -1,4 +1,4 @@
-//! Whether a session's host is there: asked only when it has said nothing for a while.
+//! Whether a session's host is alive: asked only after a silence.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use terminal::HostLink;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long a host may take to answer, at least and at most.
+/// Minimum and maximum time for an answer.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// When a host was last heard from, and whether it is being asked.
+/// When a host last answered, and whether it is being asked.
 #[derive(Debug)]
 pub(super) struct Health {
     heard: Instant,
@@ -20,7 +20,7 @@ pub(super) struct Health {
 }
 
 impl Health {
-    /// A host that has just been heard from.
+    /// A host that has just answered.
     pub(super) fn new(now: Instant) -> Self {
         Self { heard: now, asked: None, silent: false }
     }
@@ -31,7 +31,7 @@ impl Health {
         self.silent = false;
     }
 
-    /// Since when the host in `dir` does not answer, if it does not; it is to be heard from this often. Never waits.
+    /// Since when the host in `dir` does not answer, if it does not; asked at this interval. Never blocks.
     pub(super) async fn look(&mut self, dir: &Path, every: Duration) -> Option<Instant> {
         if let Some(asked) = self.asked.take_if(|asked| asked.is_finished()) {
             match asked.await {

@@ -1,4 +1,4 @@
-//! What the hub is told of whatever holds a session up that is no fault of its task, and of its end.
+//! Reports hold-ups of a session, which are not its task's fault, and their end.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::asks;
 use crate::clock::now;
 use crate::journal::{Memory, SessionRow};
 
-/// How many of the lowest lines of a screen may be about a limit, or about why an agent did not start.
+/// How many of the lowest lines of a screen may be about a limit or a failed start.
 const ROWS: usize = 12;
 
 /// A session whose agent may be held up.
@@ -22,8 +22,7 @@ pub(super) struct HeldUp<'a> {
 }
 
 impl HeldUp<'_> {
-    /// What is new since the hub was last told. Lines are read again by the next runner: what was told of them is told
-    /// once.
+    /// News since the last report. The next runner reads the lines again: each is reported once.
     pub(super) fn news(&self, memory: &mut Memory, seen: &Seen, on_screen: Option<Limit>) -> Vec<FactBody> {
         let mut facts = Vec::new();
         let in_lines = seen.hold_up.clone().filter(|_| seen.hold_ups > memory.hold_ups);
@@ -43,7 +42,7 @@ impl HeldUp<'_> {
         facts
     }
 
-    /// What an agent that ended with a failure before its model ever answered said of that on its terminal.
+    /// What an agent that failed before its model ever answered showed on its terminal.
     pub(super) fn at_the_end(&self, memory: &mut Memory, dir: &Path) -> Option<FactBody> {
         if memory.progressed || memory.held_up.is_some() {
             return None;

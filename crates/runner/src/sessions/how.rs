@@ -1,4 +1,4 @@
-//! How a running session is understood and spoken to.
+//! How to understand and control a running session.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use crate::journal::SessionRow;
 use crate::machine::Machine;
 use crate::workspaces::Workspaces;
 
-/// How a running session is understood and spoken to.
+/// How to understand and control a running session.
 pub(super) struct How {
     pub(super) adapter: Option<Arc<Adapter>>,
     pub(super) mode: Mode,
-    /// Where the agent's structured lines appear.
+    /// The file of the agent's structured lines.
     pub(super) events: Option<PathBuf>,
-    /// Delivers the first prompt, if that is pasted.
+    /// Delivers the first prompt, if it is pasted.
     pub(super) typist: Option<Typist>,
-    /// Whether texts are pasted in brackets.
+    /// Whether to use bracketed paste.
     pub(super) pastes: bool,
     request: Request,
     environment: BTreeMap<String, String>,
     since: SystemTime,
-    /// Where a contained agent keeps its state.
+    /// Where a sandboxed agent keeps its state.
     state: Option<PathBuf>,
 }
 
-/// How a session that was started is understood and spoken to.
+/// How to understand and control a session that was started.
 pub(super) async fn how(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> How {
     let workspace = row.desired.workspace.workspace;
     let path = workspaces.path(workspace).await.unwrap_or_default();
@@ -58,29 +58,29 @@ pub(super) async fn how(machine: &Machine, workspaces: &Workspaces, row: &Sessio
 }
 
 impl How {
-    /// Whether the prompt gets to the agent at all.
+    /// Whether the prompt can be delivered at all.
     pub(super) fn takes_prompt(&self) -> bool {
         self.adapter.as_ref().is_none_or(|adapter| adapter.takes_prompt(self.mode))
     }
 
-    /// Whether a conversation of the agent can be taken up again, in whichever way.
+    /// Whether the agent's conversation can be resumed in any way.
     pub(super) fn resumes(&self) -> bool {
         let modes = [Mode::Interactive, Mode::Headless];
         self.adapter.as_ref().is_some_and(|adapter| modes.into_iter().any(|mode| adapter.resumes(mode)))
     }
 
-    /// Delivers a text once the agent is ready for it, if the agent takes pasted prompts.
+    /// Delivers a text once the agent is ready, if the agent accepts pasted prompts.
     pub(super) fn typist_for(&self, text: &str) -> Option<Typist> {
         let request = Request { prompt: Some(text.to_owned()), system: None, ..self.request.clone() };
         typist(&agents::launch(self.adapter.as_ref()?, &request).ok()?.prompt)
     }
 
-    /// What lines of the agent must not tell anybody: its own log has everything.
+    /// What to mask in the agent's lines: its own log has everything.
     pub(super) fn secrets(&self) -> agents::Secrets {
         agents::Secrets::of(self.environment.clone().into_iter())
     }
 
-    /// The agent's own log, once it has begun one.
+    /// The agent's own log, once it exists.
     pub(super) async fn find_log(&self) -> Option<PathBuf> {
         let adapter = self.adapter.clone()?;
         let (environment, workspace, since) = (self.environment.clone(), self.request.workspace.clone(), self.since);
@@ -93,7 +93,7 @@ impl How {
     }
 }
 
-/// The keys that say `text`: as one paste where the agent knows pastes, without what would be a key of its own.
+/// The keys that enter `text`: as one bracketed paste if the agent supports it, without control keys.
 pub(super) fn pasted(text: &str, brackets: bool, submit: bool) -> Vec<u8> {
     let plain: String = text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
     let plain = plain.trim_end_matches('\n').replace('\n', "\r");
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_paste_holds_no_keys_of_its_own() {
+    fn a_paste_contains_no_control_keys() {
         let check = |text: &str, brackets, submit, keys: &str| {
             assert_eq!(String::from_utf8(pasted(text, brackets, submit)).unwrap(), keys);
         };

@@ -1,4 +1,4 @@
-//! A provider's limit: for how long it holds a session up, as far as the provider says.
+//! How long a provider's limit holds a session up, as far as the provider says.
 
 use agents::{Limit, Retry};
 use domain::Timestamp;
@@ -6,10 +6,10 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 
-/// A day without its year that is longer past than this is one of next year.
+/// A date without a year that is longer ago than this is in the next year.
 const PAST_DAYS: i32 = 30;
 
-/// How many seconds from now; nothing when nobody said. `local` is where the agent's clock stands.
+/// Seconds from now; `None` if unknown. `local` is the time zone of the agent's clock.
 pub(super) fn seconds(limit: &Limit, now: Timestamp, local: &TimeZone) -> Option<u64> {
     let until = |at: i64| u64::try_from(at.saturating_sub(now.as_millis() / 1000)).ok().or(Some(0));
     match limit.retry.as_ref()? {
@@ -29,7 +29,7 @@ pub(super) fn seconds(limit: &Limit, now: Timestamp, local: &TimeZone) -> Option
     }
 }
 
-/// The next time that clocks show this, on the day that was named.
+/// The next time that clocks show this, on the given day.
 fn reset(now: &Zoned, time: Time, day: Option<&str>) -> Option<Zoned> {
     let at = |date: Date| date.to_datetime(time).to_zoned(now.time_zone().clone()).ok();
     match day {
@@ -41,7 +41,7 @@ fn reset(now: &Zoned, time: Time, day: Option<&str>) -> Option<Zoned> {
     }
 }
 
-/// A day as `Oct 13`, `October 13th` or `Oct 13, 2026`; without a year it is the one near today.
+/// A date such as `Oct 13`, `October 13th` or `Oct 13, 2026`; without a year, the nearest one.
 fn date(text: &str, today: Date) -> Option<Date> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
@@ -58,7 +58,7 @@ fn date(text: &str, today: Date) -> Option<Date> {
     }
 }
 
-/// What a clock shows: `3pm`, `3:30 am`, `15:30`.
+/// A time of day: `3pm`, `3:30 am`, `15:30`.
 fn clock(text: &str) -> Option<Time> {
     let text = text.to_ascii_lowercase();
     let (digits, half) = match text.trim_end_matches('m').trim_end() {
@@ -105,7 +105,7 @@ mod tests {
         check(on("Oct 12", "11am", "Europe/Berlin"), Some(3 * 86_400));
         check(on("Oct 12th, 2025", "11am", "Europe/Berlin"), Some(3 * 86_400));
         check(on("October 9", "8am", "UTC"), Some(0));
-        // Clocks are put back on the 26th: that day is an hour longer.
+        // Summer time ends on the 26th: that day is an hour longer.
         check(on("Oct 26", "11am", "Europe/Berlin"), Some(17 * 86_400 + 3600));
         check(on("Jan 2", "9am", "UTC"), Some(85 * 86_400));
         check(on("Brumaire 18", "9am", "UTC"), None);

@@ -1,15 +1,15 @@
-//! Reads what was added to a file of lines since the last look.
+//! Reads the lines that were added to a file.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// What one look takes in at most.
+/// Maximum bytes of one read.
 const LOOK: u64 = 4 << 20;
-/// A longer line says nothing.
+/// Longer lines are skipped.
 const LINE: usize = 16 << 20;
 
-/// Follows a file that grows by lines. A line that is not finished is left for the next look.
+/// Follows a growing file of lines. An unfinished line is left for the next read.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) file: PathBuf,
@@ -21,7 +21,7 @@ impl Lines {
         Self { file, position: 0 }
     }
 
-    /// The finished lines since the last look, and whether there are more.
+    /// The new finished lines, and whether there are more.
     pub(super) fn look(&mut self) -> (Vec<String>, bool) {
         let mut lines = Vec::new();
         let Ok(mut file) = File::open(&self.file) else { return (lines, false) };

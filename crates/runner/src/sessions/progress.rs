@@ -1,4 +1,4 @@
-//! Tells how far a session's preparation is, so that nobody wonders during a long download.
+//! Reports the progress of a session's preparation, so that people see a long download.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use worktree::{Progress, Step};
 use super::state::At;
 use crate::journal::{Change, Journal, SessionRow};
 
-/// How often it is told.
+/// How often to report.
 const EVERY: Duration = Duration::from_secs(3);
 
-/// Something that is told of progress, and where that comes out.
+/// A progress callback and its receiver.
 pub(super) fn follow() -> (Progress, watch::Receiver<Option<Step>>) {
     let (steps, seen) = watch::channel(None);
     (Progress::new(move |step| drop(steps.send_replace(Some(step)))), seen)
 }
 
-/// Does the work and tells the hub how far it is.
+/// Does the work and reports its progress.
 pub(super) async fn telling<T>(
     journal: &Journal,
     row: &mut SessionRow,
@@ -31,8 +31,8 @@ pub(super) async fn telling<T>(
     beside(work, now_and_then(journal, row, steps)).await
 }
 
-/// Does the work with something beside it. Neither waits for the other to be polled: both write to the journal, and
-/// whichever has it must be able to go on.
+/// Does the work with something beside it. Both are always polled: both write to the journal, and the one that holds it
+/// must be able to continue.
 async fn beside<T>(work: impl Future<Output = T>, endless: impl Future<Output = Infallible>) -> T {
     tokio::select! {
         biased;
@@ -57,7 +57,7 @@ async fn now_and_then(journal: &Journal, row: &mut SessionRow, mut steps: watch:
     }
 }
 
-/// Tells what a session that does not run yet is at.
+/// Reports what a session does before it runs.
 pub(super) async fn tell(journal: &Journal, row: &mut SessionRow, at: At) {
     let (session, state) = (row.session, at.since_now());
     row.memory.state = Some(state.clone());
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_that_has_the_journal_when_it_is_time_to_tell_goes_on() {
+    async fn work_that_holds_the_journal_continues_while_progress_is_reported() {
         let (journal, asked, told) = (Mutex::new(()), Notify::new(), Notify::new());
         let work = async {
             let held = journal.lock().await;

@@ -1,4 +1,4 @@
-//! What an agent said last: by its structured lines, by its own log, or by what its terminal showed.
+//! An agent's last message: from its structured lines, its own log, or its terminal.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,14 +13,14 @@ use crate::journal::SessionRow;
 use crate::machine::Machine;
 use crate::workspaces::Workspaces;
 
-/// How much of the end of a file is read: the last answer is there.
+/// How much of the end of a file to read: it contains the last answer.
 const END: u64 = 8 << 20;
-/// How many lines of a terminal are told, and how much of them.
+/// How many lines of a terminal to report, and how much of them.
 const LINES: usize = 40;
 const TERMINAL: usize = 4000;
 const LONGEST: usize = 32 * 1024;
 
-/// What the hub is told of a session that worked on a task; nothing when it said nothing.
+/// The last message of a session that worked on a task; `None` if there is none.
 pub(super) async fn said(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> Option<FactBody> {
     row.desired.task.as_ref()?;
     let how = how(machine, workspaces, row).await;
@@ -42,7 +42,7 @@ fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>, mut secrets: 
     text.lines().map(|line| recogniser.line(&secrets.masked_text(line))).last()?.said
 }
 
-/// The last whole lines of a file.
+/// The last complete lines of a file.
 fn end_of(path: &Path) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -63,7 +63,7 @@ fn on_terminal(dir: &Path) -> Option<String> {
     Some(text[start..].to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The end of a text, without control characters but ends of lines and tabs.
+/// The end of a text, without control characters except line breaks and tabs.
 fn cut(text: &str, most: usize) -> String {
     let plain: String = text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
     let plain = plain.trim();

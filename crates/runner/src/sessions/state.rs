@@ -1,4 +1,4 @@
-//! From what was recognised of an agent to what people are told.
+//! From an agent's recognized state to a session's state for people.
 
 use agents::{Seen, State, WaitingFor};
 use domain::SessionStatus;
@@ -6,7 +6,7 @@ use protocol::{SessionState, Usage};
 
 use crate::clock::now;
 
-/// What people are told of a session, without since when.
+/// A session's state for people, without its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct At {
     pub(super) status: SessionStatus,
@@ -18,7 +18,7 @@ impl At {
         Self { status: SessionStatus::Working, detail: None }
     }
 
-    /// What the recognised state means; nothing when none was recognised.
+    /// The meaning of a recognized state; `None` if none was recognized.
     pub(super) fn of(seen: &Seen) -> Option<Self> {
         let plain = |status| Self { status, detail: None };
         let at = match seen.state.as_ref()? {
@@ -43,19 +43,19 @@ impl At {
     }
 }
 
-/// The session is over, and this is why.
+/// The session has exited, for this reason.
 pub(super) fn exited(detail: Option<String>, code: Option<i32>, signal: Option<i32>) -> SessionState {
     SessionState { status: SessionStatus::Exited, detail, code, signal, since: now() }
 }
 
-/// The session is gone, and nobody saw how.
+/// The session is lost.
 pub(crate) fn lost(detail: &str) -> SessionState {
     let detail = Some(detail.to_owned());
     SessionState { status: SessionStatus::Lost, detail, code: None, signal: None, since: now() }
 }
 
 pub(super) fn usage(used: &agents::Usage) -> Usage {
-    // The agent's word for it, which may be anything; `as` clamps.
+    // The agent's number may be anything; `as` clamps.
     let micros = |cost: f64| (cost * 1e6).round() as u64;
     Usage {
         input_tokens: used.input.min(MOST),
@@ -65,7 +65,7 @@ pub(super) fn usage(used: &agents::Usage) -> Usage {
     }
 }
 
-/// What several sessions used together.
+/// The total usage of several sessions.
 pub(super) fn sum(used: &[Usage]) -> agents::Usage {
     let cost = |so_far: Option<f64>, micros: Option<u64>| {
         micros.map_or(so_far, |micros| Some(so_far.unwrap_or(0.0) + micros as f64 / 1e6))
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_agent_waits_for_is_said_in_words() {
+    fn waiting_states_are_explained() {
         let check = |state, attention, status, detail: Option<&str>| {
             let seen = Seen { state, attention, ..Seen::default() };
             let expected = Some(At { status, detail: detail.map(str::to_owned) });
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_is_told_in_millionths_whatever_the_agent_says() {
+    fn a_cost_is_converted_to_millionths_whatever_the_agent_reports() {
         let cost = |cost| usage(&agents::Usage { cost, ..agents::Usage::default() }).cost_micros;
         assert_eq!(cost(Some(0.012_345_6)), Some(12_346));
         assert_eq!(cost(Some(f64::MAX)), Some(MOST));

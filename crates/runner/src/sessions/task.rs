@@ -1,4 +1,4 @@
-//! What a session gets that works on a task: its brief, who it is in the queue, and the tools to report with.
+//! A task's session: its brief, its identity in the queue, and the tools to report with.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use protocol::link::{DesiredSession, DesiredTask};
 const TASK_FILE: &str = "task.json";
 const BRIEF_FILE: &str = "brief.md";
 
-/// What the tools must know; the session has all of it in its environment.
+/// Variables that the tools need, from the session's environment.
 const TOOLS_KNOW: &[&str] = &[
     "SHOPFLOOR_HUB",
     "SHOPFLOOR_TOKEN_FILE",
@@ -19,19 +19,19 @@ const TOOLS_KNOW: &[&str] = &[
     "SHOPFLOOR_FENCE",
 ];
 
-/// What the agent is told first.
+/// The agent's first prompt.
 pub(super) fn prompt(desired: &DesiredSession) -> &str {
     desired.task.as_ref().map_or(&desired.prompt, |task| &task.brief)
 }
 
-/// The task for programs, and its brief for those that read files.
+/// The task for programs, and its brief as a file.
 pub(super) fn files(task: &DesiredTask) -> Vec<File> {
     let file = |name: &str, text: String| File { name: name.to_owned(), text };
     let json = serde_json::to_string_pretty(task).unwrap_or_default();
     vec![file(TASK_FILE, json), file(BRIEF_FILE, task.brief.clone())]
 }
 
-/// What says to a session's programs which task it is.
+/// Variables that name the task to a session's programs.
 pub(super) fn variables(task: &DesiredTask, session_dir: &Path) -> Vec<(String, String)> {
     let path = |name: &str| session_dir.join(name).to_string_lossy().into_owned();
     let all = [

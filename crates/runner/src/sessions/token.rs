@@ -1,6 +1,6 @@
-//! The token of a session's agent, in a file that only it reads: written before the start, and anew before it expires.
+//! The token of a session's agent, in a private file: written before the start, and renewed before it expires.
 //!
-//! A folder of its own, because what is replaced in it is also seen by an agent in a sandbox that sees nothing else.
+//! In its own folder, so that an agent in a sandbox sees replaced files there and nothing else.
 
 use std::convert::Infallible;
 use std::fs::{DirBuilder, File};
@@ -14,17 +14,17 @@ use terminal::HostLink;
 use crate::Secret;
 use crate::tokens::Tokens;
 
-/// The folder in a session's own that its agent may look into.
+/// The folder that a session's agent may read.
 pub(super) fn folder(session_dir: &Path) -> PathBuf {
     session_dir.join("agent")
 }
 
-/// The file that has the token.
+/// The file with the token.
 pub(super) fn file(session_dir: &Path) -> PathBuf {
     folder(session_dir).join("token")
 }
 
-/// Writes the token; whoever reads it gets all of the old one, or all of the new one.
+/// Writes the token atomically.
 pub(super) fn write(session_dir: &Path, token: &Secret) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder(session_dir))?;
     let (path, fresh) = (file(session_dir), folder(session_dir).join("token.new"));
@@ -34,27 +34,27 @@ pub(super) fn write(session_dir: &Path, token: &Secret) -> std::io::Result<()> {
     std::fs::rename(fresh, path)
 }
 
-/// Forgets the token of a session that is over.
+/// Deletes the token of an exited session.
 pub(super) fn forget(tokens: &Tokens, session: SessionId, session_dir: &Path) {
     tokens.forget(session);
     let path = folder(session_dir);
     if let Err(error) = std::fs::remove_dir_all(&path)
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        tracing::warn!(%session, %error, "an agent's token that has ended could not be removed");
+        tracing::warn!(%session, %error, "could not delete an agent's ended token");
     }
 }
 
-/// Renews the token again and again; a token that expired while nobody could be asked is renewed when somebody can.
+/// Renews the token repeatedly; one that expired while the hub was unreachable is renewed later.
 pub(super) async fn renew(tokens: &Tokens, session: SessionId, session_dir: &Path) -> Infallible {
-    // An earlier version put it into the environment, where nothing can be renewed: that one lives with its session.
+    // Earlier versions put it into the environment, where it cannot be renewed: it lives with its session.
     while file(session_dir).exists() && tokens.due(session).await {
         let Some(token) = tokens.ask(session).await else { break };
         if let Err(error) = HostLink::mask(session_dir, token.expose()).await {
-            tracing::warn!(%session, %error, "the host of a session cannot be told what to mask");
+            tracing::warn!(%session, %error, "could not send a session's host the secret to mask");
         }
         if let Err(error) = write(session_dir, &token) {
-            tracing::error!(%session, %error, "the next token of a session's agent could not be written");
+            tracing::error!(%session, %error, "could not write the next token of a session's agent");
         }
     }
     std::future::pending().await

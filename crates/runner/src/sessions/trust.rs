@@ -1,4 +1,4 @@
-//! What a session needs its runner's owner to allow, and waiting for that.
+//! The approvals that a session needs, and waiting for them.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::approvals::{code, list, named, to_make, to_set_up};
 use crate::journal::SessionRow;
 use crate::workspaces::Workspaces;
 
-/// How long an answer may take before people are told that the session waits: a policy answers at once.
+/// How long an answer may take before the session is shown as waiting: a policy answers at once.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
-/// Waits until the session itself may run here, and its workspace be made.
+/// Waits until the session may run here, and its workspace may be created.
 pub(super) async fn before_making(supervisor: &Supervisor, row: &mut SessionRow) -> Result<(), String> {
     let desired = &row.desired;
     let mut wishes: Vec<Wish> = request(desired).into_iter().collect();
@@ -28,7 +28,7 @@ pub(super) async fn before_making(supervisor: &Supervisor, row: &mut SessionRow)
     settle(supervisor, row, wishes).await
 }
 
-/// Waits until what the workspace would run is allowed; whether its settings may be trusted.
+/// Waits until the workspace's commands are approved; whether its settings may be trusted.
 pub(super) async fn before_starting(supervisor: &Supervisor, row: &mut SessionRow) -> Result<bool, String> {
     let wanted = row.desired.workspace.clone();
     let fresh = supervisor.workspaces.row(wanted.workspace).await?.is_none_or(|known| !known.ready);
@@ -42,7 +42,7 @@ pub(super) async fn before_starting(supervisor: &Supervisor, row: &mut SessionRo
         let none = settings.is_none();
         let all: Vec<Wish> = wishes.iter().cloned().chain(settings).collect();
         settle(supervisor, row, all).await?;
-        // What changed while its owner was reading was not what they allowed.
+        // If something changed meanwhile, the owner approved something else.
         if config(&supervisor.workspaces, row).await?.sha256 == found.sha256 {
             return Ok(!none);
         }
@@ -50,7 +50,7 @@ pub(super) async fn before_starting(supervisor: &Supervisor, row: &mut SessionRo
     }
 }
 
-/// What must be allowed before anything runs in a workspace that is not prepared.
+/// What must be approved before anything runs in an unprepared workspace.
 async fn in_fresh(workspaces: &Workspaces, desired: &DesiredSession) -> Result<Vec<Wish>, String> {
     let wanted = &desired.workspace;
     let mut commit = None;
@@ -59,14 +59,14 @@ async fn in_fresh(workspaces: &Workspaces, desired: &DesiredSession) -> Result<V
         commit = trees.examine(wanted.workspace, 0).await.map_err(|error| error.to_string())?.head;
     }
     let mut wishes = to_set_up(wanted, commit.as_deref());
-    // A command of one's own runs others' code as a setup does.
+    // An own command runs others' code, as a setup does.
     if !desired.argv.is_empty() && !wishes.iter().any(|wish| wish.kind == ApprovalKind::Code) {
         wishes.extend(code(wanted, wanted.workspace, commit.as_deref()));
     }
     Ok(wishes)
 }
 
-/// What the session, and everything that runs in its workspace, is kept in.
+/// The sandbox of the session and of everything in its workspace.
 async fn sandbox(workspaces: &Workspaces, desired: &DesiredSession) -> Result<Option<Sandbox>, String> {
     workspaces.sandbox_for(&desired.workspace, desired.sandbox.as_ref()).await
 }
@@ -76,12 +76,12 @@ async fn config(workspaces: &Workspaces, row: &SessionRow) -> Result<ConfigSet, 
     workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())
 }
 
-/// The settings in a workspace that would run something, with all that they say; what is not shown is named.
+/// The settings in a workspace that would run something, with their content; content that is not shown is named.
 fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
     if found.truncated {
         let names: Vec<&str> = found.files.iter().take(10).map(|file| file.path.as_str()).collect();
         return Err(format!(
-            "the code is not this runner's owner's, and the settings in it that would run here cannot be listed whole: {}",
+            "the code is not by this runner's owner, and not all settings in it that would run here can be listed: {}",
             names.join(", ").escape_debug()
         ));
     }
@@ -95,14 +95,14 @@ fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
         text.push_str(&match &file.text {
             Some(content) => format!("\n\n--- {path}\n{content}"),
             None => {
-                format!("\n\n--- {path}: {size} bytes, not shown: read it in the workspace. SHA-256 {}", file.sha256)
+                format!("\n\n--- {path}: {size} bytes, not shown; read it in the workspace. SHA-256 {}", file.sha256)
             }
         });
     }
     Ok(Some(named(ApprovalKind::Settings, text, found.sha256.clone())))
 }
 
-/// Waits for the answers; people are told that the session waits, and for what.
+/// Waits for the answers; shows that the session waits, and for what.
 async fn settle(supervisor: &Supervisor, row: &mut SessionRow, wishes: Vec<Wish>) -> Result<(), String> {
     let subject = Subject::Session(row.session);
     let what = list(wishes.iter()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Terminals that somebody looks at: a channel of the link for each, and nothing for all others.
+//! Watched terminals: a channel of the link for each.
 
 mod show;
 
@@ -15,7 +15,7 @@ use crate::folders::Folders;
 use crate::link::Link;
 use crate::sessions::Sessions;
 
-/// What a watcher wants of a terminal.
+/// A watcher's request.
 #[derive(Debug)]
 enum Wish {
     Input(Vec<u8>),
@@ -24,7 +24,7 @@ enum Wish {
     Resize(u16, u16),
 }
 
-/// The terminals that are shown on the connection that there is.
+/// The terminals shown on the current connection.
 #[derive(Debug)]
 pub(crate) struct Terminals {
     sources: Sources,
@@ -41,7 +41,7 @@ struct Sources {
 
 #[derive(Debug, Default)]
 struct Shown {
-    /// Whose runner it is: nobody else types.
+    /// The runner's owner: nobody else may type.
     owner: Option<UserId>,
     channels: HashMap<u32, Channel>,
 }
@@ -49,7 +49,7 @@ struct Shown {
 #[derive(Debug)]
 struct Channel {
     session: SessionId,
-    /// Who types, if the hub has said so.
+    /// Who types, if known.
     driver: Option<UserId>,
     wishes: mpsc::UnboundedSender<Wish>,
     /// Ends the showing with the entry.
@@ -62,7 +62,7 @@ impl Terminals {
         Self { sources: Sources { sessions, folders }, background, shown: Mutex::default() }
     }
 
-    /// Shows a session's terminal on a channel. The same again changes nothing; another channel takes the place of the first.
+    /// Shows a session's terminal on a channel. Repeating it changes nothing; another channel replaces the first.
     pub(crate) fn watch(&self, link: &Link, channel: u32, session: SessionId, from: Option<u64>) {
         let shown = CancellationToken::new();
         let (wishes, inbox) = mpsc::unbounded_channel();
@@ -85,7 +85,7 @@ impl Terminals {
         });
     }
 
-    /// Shows the screen of a channel anew, also when all of it has been shown.
+    /// Shows the screen of a channel again, even if all of it was shown.
     pub(crate) fn snapshot(&self, link: &Link, channel: u32) {
         if let Some(session) = self.over(channel) {
             return self.watch(link, channel, session, None);
@@ -99,7 +99,7 @@ impl Terminals {
         shown.channels.get(&channel).filter(|there| there.wishes.is_closed()).map(|there| there.session)
     }
 
-    /// Nobody looks any more.
+    /// Ends a channel.
     pub(crate) fn clear(&self) {
         self.shown.lock().channels.clear();
     }
@@ -112,7 +112,7 @@ impl Terminals {
         self.wish(channel, Wish::Resize(cols, rows));
     }
 
-    /// Types, if it is the runner's owner who does.
+    /// Types, if the runner's owner does.
     pub(crate) fn input(&self, channel: u32, bytes: Vec<u8>) {
         let owners = {
             let shown = self.shown.lock();
@@ -122,18 +122,18 @@ impl Terminals {
         if owners {
             self.wish(channel, Wish::Input(bytes));
         } else {
-            tracing::warn!(channel, "input of somebody who is not the owner was dropped");
+            tracing::warn!(channel, "dropped input of somebody who is not the owner");
         }
     }
 
-    /// From now on this person types on the channel.
+    /// Sets who types on the channel.
     pub(crate) fn driver(&self, channel: u32, user: UserId) {
         if let Some(channel) = self.shown.lock().channels.get_mut(&channel) {
             channel.driver = Some(user);
         }
     }
 
-    /// The runner is this person's.
+    /// Sets the runner's owner.
     pub(crate) fn belong_to(&self, owner: UserId) {
         self.shown.lock().owner = Some(owner);
     }
@@ -142,7 +142,7 @@ impl Terminals {
         self.wish(channel, Wish::Credit(offset));
     }
 
-    /// Passes a wish on; one for a terminal that is not shown comes too late.
+    /// Forwards a request; one for a terminal that is not shown is too late.
     fn wish(&self, channel: u32, wish: Wish) {
         if let Some(channel) = self.shown.lock().channels.get(&channel) {
             let _ = channel.wishes.send(wish);

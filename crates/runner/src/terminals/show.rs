@@ -1,4 +1,4 @@
-//! Shows one terminal: from its host while it runs, from its files when it is over.
+//! Shows one terminal: from its host while it runs, from its files after it exited.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +16,13 @@ use super::{Sources, Wish};
 use crate::link::{Cut, Lane, Link};
 use crate::sessions::Stage;
 
-/// A keystroke's echo waits for no more than this of another terminal.
+/// A keystroke's echo waits for at most this much of another terminal.
 const PIECE: usize = 32 * 1024;
 
-/// How long a session that nobody has told us of may take to be told of.
+/// How long to wait for an unknown session to become known.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Shows a terminal until it is over, or its watcher or the connection is gone.
+/// Shows a terminal until it ends, or its watcher or the connection is gone.
 pub(super) async fn show(
     sources: &Sources,
     link: &Link,
@@ -37,17 +37,17 @@ pub(super) async fn show(
     if !while_it_runs(sources, &lane, channel, session, from, &mut wishes, &asked).await
         && files(&dir, &lane, channel, from).await == Ok(false)
     {
-        let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
+        let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal");
         let _ = link.send(&FromRunner::Unwatched { channel, problem }).await;
         return;
     }
-    // Whoever fell behind while it ended still sees how it looked at last.
+    // A watcher that fell behind still gets the final screen.
     if asked_for_screen(&asked, &mut wishes) {
         let _ = files(&dir, &lane, channel, None).await;
     }
 }
 
-/// Shows a terminal that is not over; false: it is, and has not been shown to its end.
+/// Shows a running terminal; false: it has exited, and was not shown to its end.
 async fn while_it_runs(
     sources: &Sources,
     lane: &Lane,
@@ -63,7 +63,7 @@ async fn while_it_runs(
         stage = sources.sessions.stage_soon(session, PATIENCE).await;
     }
     let Some(mut stage) = stage else { return false };
-    // A session that is being prepared has nothing to show yet.
+    // A session in preparation has nothing to show yet.
     if stage.wait_for(|stage| *stage != Stage::Preparing).await.is_ok_and(|stage| *stage == Stage::Running)
         && let Ok((host, events)) = HostLink::connect(&dir).await
         && live(&host, events, lane, channel, from, wishes, asked).await != Ok(Shown::Broken)
@@ -78,7 +78,7 @@ async fn while_it_runs(
 enum Shown {
     /// To its end.
     All,
-    /// The host is gone without having said how it ended.
+    /// The host disappeared without saying how the session ended.
     Broken,
 }
 
@@ -96,12 +96,12 @@ async fn live(
     }
     tokio::select! {
         shown = send(events, lane, channel, asked) => shown,
-        // Beside the sending: what is typed does not wait for what is shown.
+        // Concurrently with sending: input does not wait for output.
         () = obey(host, wishes, asked) => Err(Cut),
     }
 }
 
-/// Whether a screen was asked for that has not come; nothing can be asked for after it.
+/// Whether a requested screen is pending; nothing can be requested after it.
 fn asked_for_screen(asked: &AtomicBool, wishes: &mut mpsc::UnboundedReceiver<Wish>) -> bool {
     wishes.close();
     let unread = std::iter::from_fn(|| wishes.try_recv().ok()).any(|wish| matches!(wish, Wish::Snapshot));
@@ -110,7 +110,7 @@ fn asked_for_screen(asked: &AtomicBool, wishes: &mut mpsc::UnboundedReceiver<Wis
 
 async fn obey(host: &HostLink, wishes: &mut mpsc::UnboundedReceiver<Wish>, asked: &AtomicBool) {
     while let Some(wish) = wishes.recv().await {
-        // A host that is gone is noticed by who reads from it.
+        // The reader notices a host that is gone.
         let _ = match wish {
             Wish::Input(bytes) => host.input(bytes),
             Wish::Credit(offset) => host.credit(offset),
@@ -148,7 +148,7 @@ async fn send(mut events: Events, lane: &Lane, channel: u32, asked: &AtomicBool)
     Ok(Shown::Broken)
 }
 
-/// The final screen of a session that is over, and how it ended; whether there is anything to show.
+/// The final screen of an exited session, and how it ended; whether there is anything to show.
 async fn files(dir: &Path, lane: &Lane, channel: u32, from: Option<u64>) -> Result<bool, Cut> {
     let folder = dir.to_owned();
     let read = move || (last_screen(&folder), Exit::read(&folder).ok().flatten());
@@ -163,7 +163,7 @@ async fn files(dir: &Path, lane: &Lane, channel: u32, from: Option<u64>) -> Resu
     Ok(true)
 }
 
-/// What a session showed last: as its host wrote it down, or, when that was killed, by its recording.
+/// The last screen: as its host stored it, or, if that was killed, from its recording.
 fn last_screen(dir: &Path) -> Option<Snapshot> {
     if let Some(FinalScreen { offset, cols, rows, title, bytes, .. }) = FinalScreen::read(dir).ok().flatten() {
         return Some(Snapshot { offset, cols, rows, title, bytes: bytes.into_bytes() });
@@ -188,7 +188,7 @@ fn last_screen(dir: &Path) -> Option<Snapshot> {
     Some(Snapshot { offset, ..screen.snapshot() })
 }
 
-/// The bytes in pieces that end with whole characters, each with its place.
+/// The bytes in pieces that end with complete characters, each with its offset.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -206,7 +206,7 @@ fn cut(rest: &[u8]) -> usize {
     if rest.len() <= PIECE {
         return rest.len();
     }
-    // The continuation bytes of UTF-8 begin with the bits 10; a character has three at most.
+    // Continuation bytes of UTF-8 begin with the bits 10; a character has at most three.
     let back = rest[PIECE - 3..=PIECE].iter().rev().take_while(|byte| **byte & 0xC0 == 0x80).count();
     if back > 3 { PIECE } else { PIECE - back }
 }

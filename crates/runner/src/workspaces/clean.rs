@@ -1,4 +1,4 @@
-//! Deletes workspaces; never while somebody works there.
+//! Deletes workspaces; never while a session works there.
 
 use domain::WorkspaceId;
 use protocol::link::FactBody;
@@ -10,10 +10,10 @@ use super::{Place, Workspaces};
 use crate::journal::{Change, WorkspaceRow};
 
 impl Workspaces {
-    /// Deletes a workspace unless work would be lost, or somebody works in it.
+    /// Deletes a workspace unless work would be lost, or a session works in it.
     pub(crate) async fn clean(&self, workspace: WorkspaceId) -> Result<(), Problem> {
         if !self.occupants.checks.leave(workspace).await {
-            let detail = "a report is being checked in it: try again when it has its verdict";
+            let detail = "a report is being checked in it: try again after the verdict";
             return Err(Problem::new(ProblemKind::Unavailable, detail));
         }
         let busy = self.busy(workspace);
@@ -36,7 +36,7 @@ impl Workspaces {
         }
         let teardown = row.desired.repository.as_ref().and_then(|repository| repository.teardown.clone());
         if let Some(line) = teardown.filter(|line| row.ready && !absent && !line.trim().is_empty()) {
-            // One that fails must not keep the workspace for ever.
+            // A failing teardown must not keep the workspace forever.
             if let Err(why) = self.tear_down(workspace, &row, line).await {
                 tracing::warn!(%workspace, "the teardown failed: {why}");
             }
@@ -65,7 +65,7 @@ impl Workspaces {
             .map_err(|error| format!("{error}{}", said(&self.machine, &self.worktrees.teardown_log(workspace))))
     }
 
-    /// Whether a session was to work in it that failed before there was anything.
+    /// Whether a session for it failed before anything was created.
     async fn was_never_made(&self, workspace: WorkspaceId) -> Result<bool, Problem> {
         let ended = self.journal.sessions(true).await.map_err(|error| internal(error.to_string()))?;
         let wanted = ended.iter().any(|row| row.desired.workspace.workspace == workspace);
@@ -77,14 +77,14 @@ impl Workspaces {
         match self.occupants.sessions.in_workspace(workspace).first() {
             None => Ok(()),
             Some(session) => {
-                let detail = format!("the session {session} works in it: stop that first");
+                let detail = format!("the session {session} works in it: stop it first");
                 Err(Problem::new(ProblemKind::Conflict, detail))
             }
         }
     }
 }
 
-/// An error for whoever asked.
+/// An error for the caller.
 pub(crate) fn problem(error: worktree::Error) -> Problem {
     let kind = match &error {
         worktree::Error::NoWorkspace(_) | worktree::Error::NoSave { .. } => ProblemKind::NotFound,

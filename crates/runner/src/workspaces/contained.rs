@@ -1,4 +1,4 @@
-//! The sandbox of a workspace: what something contained may have changed runs contained from then on.
+//! The sandbox of a workspace: what a sandboxed process may have changed runs sandboxed from then on.
 
 use domain::WorkspaceId;
 use protocol::Sandbox;
@@ -13,8 +13,8 @@ use crate::sessions::contain;
 use crate::workspaces::Place;
 
 impl Workspaces {
-    /// The sandbox in which something that wants this one, or none, runs in a workspace: never a wider one than what ran
-    /// there before had. From now on everything there runs in it, also after a restart.
+    /// The sandbox in which something that wants this one, or none, runs in a workspace: never wider than an earlier
+    /// one. From now on everything there runs in it, also after a restart.
     pub(crate) async fn contained(
         &self,
         workspace: WorkspaceId,
@@ -44,22 +44,21 @@ impl Workspaces {
         Ok(Sandbox::both(kept.as_ref(), wanted))
     }
 
-    /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.
+    /// Stores the sandboxes of workspaces that an earlier version did not store.
     pub(crate) async fn remember_sandboxes(&self) -> Result<(), JournalError> {
         for (workspace, sandbox) in self.journal.sandboxes().await? {
             if let Err(error) = self.contained(workspace, Some(&sandbox)).await {
-                tracing::warn!(%workspace, error, "the sandbox of a workspace cannot be remembered");
+                tracing::warn!(%workspace, error, "could not store the sandbox of a workspace");
             }
         }
         Ok(())
     }
 
-    /// A shell line of the project, in the workspace's sandbox if it has one; why that cannot be, otherwise.
+    /// A project's shell command in the workspace's sandbox, if it has one; an error says why that is not possible.
     pub(super) fn script(&self, row: &WorkspaceRow, place: &Place, line: String) -> Result<Script, String> {
         let mut script = script(row, place, line);
         if row.sandbox.is_some() {
-            let adapter =
-                self.machine.adapters.get("command").ok_or("this runner does not know how commands are run")?;
+            let adapter = self.machine.adapters.get("command").ok_or("this runner has no adapter for commands")?;
             let wanted = (row.project, row.sandbox.as_ref());
             script.contained = Some(contain(&self.machine, &adapter, wanted, place, Vec::new(), script.argv())?);
         }

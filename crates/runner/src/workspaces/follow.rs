@@ -1,4 +1,4 @@
-//! Passes on what happens in the workspaces that are followed.
+//! Forwards events of watched workspaces.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use worktree::Event;
 
 use super::Workspaces;
 
-/// Passes on what happens in workspaces, as long as the runner runs.
+/// Forwards events of workspaces, as long as the runner runs.
 pub(crate) async fn follow_changes(workspaces: Arc<Workspaces>, mut events: mpsc::Receiver<Event>) {
     while let Some(event) = events.recv().await {
         match event {
             Event::Stats { workspace, stats } => workspaces.counted(workspace, &stats).await,
             Event::Saved { workspace, save } => workspaces.saved(workspace, save.at).await,
-            Event::Failed { workspace, why } => tracing::warn!(%workspace, why, "a workspace could not be looked at"),
+            Event::Failed { workspace, why } => tracing::warn!(%workspace, why, "could not watch a workspace"),
         }
     }
 }

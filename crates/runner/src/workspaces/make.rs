@@ -1,4 +1,4 @@
-//! Makes a workspace and sets it up, once, however many sessions want it and however often the runner is killed.
+//! Creates a workspace and sets it up, once, however many sessions want it and however often the runner is killed.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::clock::now;
 use crate::journal::{Change, WorkspaceRow};
 use crate::machine::Machine;
 
-/// How long a setup that nobody follows any more may take to end.
+/// How long an abandoned setup may take to exit.
 const LEFT: std::time::Duration = std::time::Duration::from_secs(2);
-/// How much of a setup's output the hub is told when it failed.
+/// How much of a failed setup's output to report.
 const TAIL: usize = 2000;
 
-/// What a workspace is wanted for.
+/// The purpose of a workspace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purpose<'a> {
     pub(crate) project: ProjectId,
@@ -37,7 +37,7 @@ impl<'a> From<&'a DesiredCheck> for Purpose<'a> {
     }
 }
 
-/// Why a workspace could not be made, and who can do something about it.
+/// Why a workspace could not be created, and who can fix it.
 #[derive(Debug)]
 pub(crate) struct Unmade {
     pub(crate) why: String,
@@ -51,12 +51,12 @@ impl From<String> for Unmade {
 }
 
 impl Workspaces {
-    /// The folder with the code in it; nothing of the code has run.
+    /// The folder with the code; none of the code has run.
     pub(crate) async fn make(&self, purpose: Purpose<'_>, progress: &Progress) -> Result<Place, String> {
         self.try_make(purpose, progress).await.map_err(|unmade| unmade.why)
     }
 
-    /// The same, for whoever can do something about what is missing.
+    /// The same, with an error for the person who can fix it.
     pub(crate) async fn try_make(&self, purpose: Purpose<'_>, progress: &Progress) -> Result<Place, Unmade> {
         let workspace = purpose.wanted.workspace;
         let busy = self.busy(workspace);
@@ -71,7 +71,7 @@ impl Workspaces {
         }
     }
 
-    /// Runs what makes a fresh workspace ready, and tells the hub that it is.
+    /// Runs the setup of a new workspace, and reports that it is ready.
     pub(crate) async fn set_up(&self, workspace: WorkspaceId, place: Place) -> Result<Place, String> {
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
@@ -87,7 +87,7 @@ impl Workspaces {
                 Err(why) => return Err(self.failed(workspace, format!("its setup did not run: {why}")).await),
             };
             if !self.worktrees.is_set_up(workspace, &script) {
-                // A runner that was killed leaves a setup behind that works on.
+                // A killed runner leaves its setup running.
                 let (name, value) = worktree::script_variable(workspace);
                 terminal::host::end_left(&format!("{name}={value}"), LEFT).await;
             }
@@ -97,7 +97,7 @@ impl Workspaces {
             }
         }
         let _counted = self.counting.lock().await;
-        // Meanwhile it may be remembered that something contained works here.
+        // Meanwhile something sandboxed may have started to work here.
         row = self.row(workspace).await?.unwrap_or(row);
         row.ready = true;
         row.used_at = now();
@@ -114,7 +114,7 @@ impl Workspaces {
         Ok(setup.is_some_and(|line| !line.trim().is_empty()))
     }
 
-    /// What is remembered of a workspace.
+    /// The stored state of a workspace.
     pub(crate) async fn row(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, String> {
         self.journal.workspace(workspace).await.map_err(|error| error.to_string())
     }
@@ -126,7 +126,7 @@ impl Workspaces {
         progress: &Progress,
     ) -> Result<Place, Unmade> {
         let wanted = purpose.wanted;
-        // One that is there already has it.
+        // An existing one already has it.
         let from = match &wanted.from {
             Some(StartFrom::Branch { branch }) => Some(Start::Branch(branch.parse().map_err(text)?)),
             Some(StartFrom::Bundle { bundle, .. }) if known.is_none() => {
@@ -138,7 +138,7 @@ impl Workspaces {
         let made = self.worktrees.create(wanted.workspace, &plan, progress).await;
         let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
         for (path, why) in &made.copied.left_out {
-            tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "a file was not copied in");
+            tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "could not copy a file into the workspace");
         }
         if known.is_none() {
             let base = made.facts.base.as_ref().map(ToString::to_string);
@@ -154,15 +154,15 @@ impl Workspaces {
         Ok(Place { path: made.path, ports, borrows })
     }
 
-    /// Tells the hub that a workspace cannot be worked in; why.
+    /// Reports that a workspace is not usable; returns the reason.
     async fn failed(&self, workspace: WorkspaceId, why: String) -> String {
-        tracing::warn!(%workspace, why, "the workspace could not be made ready");
+        tracing::warn!(%workspace, why, "could not prepare the workspace");
         self.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
         why
     }
 }
 
-/// What a workspace is made from.
+/// What a workspace is created from.
 pub(super) fn plan(machine: &Machine, wanted: &DesiredWorkspace) -> Result<Plan, String> {
     let mut plan = Plan::default();
     if let Some(repository) = &wanted.repository {
@@ -175,7 +175,7 @@ pub(super) fn plan(machine: &Machine, wanted: &DesiredWorkspace) -> Result<Plan,
     Ok(plan)
 }
 
-/// What the hub is told of a workspace that can be worked in.
+/// The report of a ready workspace.
 pub(super) fn ready(workspace: WorkspaceId, row: &WorkspaceRow, place: &Place) -> FactBody {
     FactBody::WorkspaceReady {
         workspace,
@@ -186,7 +186,7 @@ pub(super) fn ready(workspace: WorkspaceId, row: &WorkspaceRow, place: &Place) -
     }
 }
 
-/// Tells a branch that nobody pushed from a repository that this runner cannot get at.
+/// Distinguishes an unpushed branch from an unreachable repository.
 fn unmade(error: worktree::Error, from: Option<&StartFrom>) -> Unmade {
     use worktree::Error;
     let pushed = match from {
@@ -196,8 +196,8 @@ fn unmade(error: worktree::Error, from: Option<&StartFrom>) -> Unmade {
     match error {
         Error::NoSuchBranch { location, branch, near } if pushed == Some(&branch) => {
             let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-            let meant = if near.is_empty() { String::new() } else { format!(" (there is {})", near.join(", ")) };
-            let why = format!("branch `{branch}` is not at {location}{meant}; push it, then report again");
+            let meant = if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(", ")) };
+            let why = format!("there is no branch `{branch}` at {location}{meant}; push it, then report again");
             Unmade { why, cause: CheckTrouble::Missing }
         }
         Error::Host { .. } | Error::Access { .. } | Error::NoRepository { .. } | Error::TimedOut { .. } => {
@@ -207,7 +207,7 @@ fn unmade(error: worktree::Error, from: Option<&StartFrom>) -> Unmade {
     }
 }
 
-/// A shell line of the project, with what it may know.
+/// A project's shell command with its environment.
 pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script {
     let mut script = Script::new(line);
     script.ports = place.ports.as_ref().map(ports::ours);
@@ -216,12 +216,12 @@ pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script 
     script
 }
 
-/// The end of the output that led to an error, to be put after it.
+/// The end of the output of a failed command, to append to the error.
 pub(super) fn said(machine: &Machine, log: &Path) -> String {
     let text = match last_lines(log, TAIL, &mut machine.secrets()) {
         Ok(printed) => printed.text(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return String::new(),
-        Err(error) => return format!(" (its output could not be read: {error})"),
+        Err(error) => return format!(" (could not read its output: {error})"),
     };
     let start = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
     match text[start..].trim() {

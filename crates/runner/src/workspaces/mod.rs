@@ -1,4 +1,4 @@
-//! The workspaces of this runner: made once, set up once, saved and counted while somebody works in them.
+//! The workspaces of this runner: created once, set up once, saved and measured while in use.
 
 mod clean;
 mod contained;
@@ -41,11 +41,11 @@ pub(crate) struct Workspaces {
     bundles: Arc<Bundles>,
     /// Who works in them.
     occupants: Occupants,
-    /// One at a time makes, sets up or cleans a workspace.
+    /// One at a time creates, sets up or deletes a workspace.
     busy: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
-    /// One at a time is given ports.
+    /// One at a time assigns ports.
     ports: tokio::sync::Mutex<()>,
-    /// One at a time changes what is remembered.
+    /// One at a time changes the stored state.
     counting: tokio::sync::Mutex<()>,
 }
 
@@ -77,12 +77,12 @@ impl Workspaces {
         Self { worktrees, watcher, journal, machine, bundles, occupants, busy, ports, counting }
     }
 
-    /// The folder of a workspace that is there.
+    /// The folder of an existing workspace.
     pub(crate) async fn path(&self, workspace: WorkspaceId) -> Option<PathBuf> {
         Some(self.worktrees.find(workspace).await.ok()?.path)
     }
 
-    /// Saves and counts a workspace from now on, whenever something changes in it.
+    /// Saves and measures a workspace from now on, whenever it changes.
     pub(crate) fn follow(&self, workspace: WorkspaceId) {
         self.watcher.follow(workspace);
     }
@@ -99,13 +99,13 @@ impl Workspaces {
 }
 
 impl Place {
-    /// What tells a program which ports are its own.
+    /// Variables that name a workspace's ports.
     pub(crate) fn port_variables(&self) -> Vec<(String, String)> {
         self.ports.as_ref().map(|range| worktree::port_variables(ports::ours(range))).unwrap_or_default()
     }
 }
 
-/// An error in the words that people are told.
+/// An error for people.
 fn text(error: worktree::Error) -> String {
     error.to_string()
 }

@@ -1,4 +1,4 @@
-//! Gives each workspace ports of its own out of its project's range.
+//! Assigns each workspace its own ports from its project's range.
 
 use domain::WorkspaceId;
 use protocol::PortRange;
@@ -8,11 +8,11 @@ use worktree::Ports;
 use super::{Workspaces, text};
 use crate::journal::{Change, WorkspaceRow};
 
-/// How many ports a workspace is given, if the range has as many.
+/// How many ports a workspace gets, if the range has as many.
 const SIZE: u16 = 10;
 
 impl Workspaces {
-    /// The ports of a workspace, the same ones while somebody works in it, and after that until others need them.
+    /// The ports of a workspace: the same while it is in use, and after that until others need them.
     pub(super) async fn share_out(&self, workspace: WorkspaceId, among: &PortRange) -> Result<PortRange, String> {
         let _alone = self.ports.lock().await;
         let _counted = self.counting.lock().await;
@@ -31,7 +31,7 @@ impl Workspaces {
         let given = loop {
             match ports.take(workspace, ours(among), size) {
                 Ok(given) => break PortRange { first: given.first, last: given.last },
-                // Nobody works there: whoever does again is given others.
+                // It is not in use: it gets other ports next time.
                 Err(error) => match idle.pop() {
                     Some((id, row)) => {
                         ports.release(*id);
@@ -58,7 +58,7 @@ impl Workspaces {
     }
 }
 
-/// Tells the hub again of a workspace whose ports are others now.
+/// Reports a workspace whose ports changed.
 fn ready(workspace: WorkspaceId, row: &WorkspaceRow) -> FactBody {
     FactBody::WorkspaceReady {
         workspace,

@@ -1,4 +1,4 @@
-//! Brings saves back; never while somebody works there.
+//! Restores saves; never while a session works there.
 
 use domain::WorkspaceId;
 use protocol::link::{DesiredWorkspace, StartFrom};
@@ -12,7 +12,7 @@ use crate::clock::now;
 use crate::journal::{Change, WorkspaceRow};
 
 impl Workspaces {
-    /// Brings a save back into its workspace, which is made again if it was deleted.
+    /// Restores a save into its workspace, which is created again if it was deleted.
     pub(crate) async fn restore(&self, workspace: WorkspaceId, save: Option<&str>) -> Result<(), Problem> {
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
@@ -30,7 +30,7 @@ impl Workspaces {
             Err(unmade) => return Err(self.put_aside(workspace, save, &unmade.why).await),
         };
         match self.worktrees.restore(workspace, save, &Target::Workspace).await {
-            // What was deleted had nothing that is not on its branch.
+            // A deleted workspace had nothing that is not on its branch.
             Err(worktree::Error::NothingBack { .. }) if save.is_none() => {}
             Err(error) => return Err(problem(error)),
             Ok(_) => {}
@@ -39,7 +39,7 @@ impl Workspaces {
         {
             let _counted = self.counting.lock().await;
             let row = self.row(workspace).await.map_err(internal)?.unwrap_or(row);
-            // Not ready in the journal: whoever works there next has its setup run first.
+            // Not ready in the journal: the next session runs its setup first.
             let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
             self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         }
@@ -47,35 +47,36 @@ impl Workspaces {
         self.save(workspace).await.map_err(problem)
     }
 
-    /// Makes a workspace again whose folder was deleted behind our back.
+    /// Creates a workspace again whose folder was deleted by somebody else.
     async fn revive(&self, workspace: WorkspaceId, row: WorkspaceRow, save: Option<&str>) -> Result<(), Problem> {
-        // The branch that it started from was found out when it was made.
+        // Its base branch was determined when it was created.
         let base = row.base.clone().or_else(|| row.desired.base.clone());
         let plan = plan(&self.machine, &DesiredWorkspace { base, ..row.desired.clone() }).map_err(internal)?;
         let revived = self.worktrees.revive(workspace, &plan, save).await.map_err(problem)?;
         let borrows = self.worktrees.borrows(&revived);
         let place = Place { path: revived.path, ports: row.ports.clone(), borrows };
         let ready = ready(workspace, &row, &place);
-        // What its setup had made is gone with the folder.
+        // What its setup created is gone with the folder.
         let row = WorkspaceRow { ready: false, path: Some(place.path), used_at: now(), ..row };
         self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         self.save(workspace).await.map_err(problem)
     }
 
-    /// Puts the files of a save into a folder, because no workspace can be made of them; says where.
+    /// Puts the files of a save into a separate folder, because the workspace cannot be created; says where.
     async fn put_aside(&self, workspace: WorkspaceId, save: Option<&str>, why: &str) -> Problem {
         let folder = self.machine.folders.restored(workspace);
         match self.worktrees.restore(workspace, save, &Target::Folder(folder)).await {
             Ok(path) => {
-                let aside = format!("its workspace cannot be made again ({why}); its files are in {}", path.display());
+                let aside =
+                    format!("its workspace cannot be created again ({why}); its files are in {}", path.display());
                 Problem::new(ProblemKind::Conflict, aside)
             }
             Err(error) => problem(error),
         }
     }
 
-    /// The folder of a workspace that was deleted: with its branch as it was pushed, or else as it began.
+    /// The folder of a deleted workspace: with its branch as pushed, or else as it began.
     async fn make_again(&self, row: &WorkspaceRow) -> Result<Place, Unmade> {
         let pushed = Some(StartFrom::Branch { branch: row.desired.branch.clone() });
         let again = async |from: Option<StartFrom>| {

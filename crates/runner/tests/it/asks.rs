@@ -1,4 +1,4 @@
-//! What the hub asks while somebody waits.
+//! The hub's requests.
 
 use domain::SessionStatus;
 use protocol::link::{RunnerAnswer, RunnerAsk};
@@ -47,7 +47,7 @@ async fn a_text_is_typed_and_a_recording_read() {
 }
 
 #[tokio::test]
-async fn a_long_recording_comes_in_stretches_that_fit_together() {
+async fn a_long_recording_comes_in_consecutive_pages() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -69,7 +69,7 @@ async fn a_long_recording_comes_in_stretches_that_fit_together() {
 }
 
 #[tokio::test]
-async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is_lost() {
+async fn a_workspace_is_compared_saved_restored_and_never_deleted_with_work() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -108,7 +108,7 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
         matches!(fact, protocol::link::FactBody::WorkspaceCleaned { workspace: of } if *of == workspace).then_some(())
     })
     .await;
-    // What was deleted is made again, with its branch, and can be worked in.
+    // The deleted workspace is created again, with its branch, and is usable.
     let save = Some(saves[0].id.clone());
     assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save }).await, Ok(RunnerAnswer::Done));
     assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
@@ -119,7 +119,7 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
     assert_eq!(hub.over(second.session).await.code, Some(0));
     let shown = String::from_utf8(output(&runner.session_dir(second.session))).unwrap();
     assert_eq!(shown, format!("new\r\n{}\r\n", session.workspace.branch));
-    // Without its repository there is no workspace to make, but nothing is lost.
+    // Without its repository the workspace cannot be created, but nothing is lost.
     std::fs::remove_file(path.join("fresh.txt")).unwrap();
     std::fs::write(path.join("file.txt"), "one\ntwo\n").unwrap();
     assert_eq!(hub.ask(RunnerAsk::Clean { workspace }).await, Ok(RunnerAnswer::Done));
@@ -131,7 +131,7 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
 }
 
 #[tokio::test]
-async fn a_workspace_whose_whole_folder_was_deleted_comes_back_under_a_running_runner() {
+async fn a_deleted_workspace_folder_is_recreated_by_a_running_runner() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;

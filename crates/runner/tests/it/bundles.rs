@@ -1,4 +1,4 @@
-//! Work moves from one runner to another in stretches, and is taken only whole.
+//! Work moves from one runner to another in pieces, and is accepted only when complete.
 
 use base64::Engine as _;
 use domain::WorkspaceId;
@@ -8,7 +8,7 @@ use crate::hub::FakeHub;
 use crate::support::{TestRunner, fixture, repository, shell};
 
 #[tokio::test]
-async fn another_runner_goes_on_with_the_branch_and_what_was_not_committed() {
+async fn another_runner_continues_the_branch_and_uncommitted_work() {
     let origin = fixture(&[("README.md", "one\n")]);
     let (old, new) = (FakeHub::start().await, FakeHub::start().await);
     let (_first, _second) = (TestRunner::start(&old), TestRunner::start(&new));
@@ -34,7 +34,7 @@ async fn another_runner_goes_on_with_the_branch_and_what_was_not_committed() {
     while offset < bundle.bytes {
         let ask = RunnerAsk::BundlePart { bundle: bundle.bundle.clone(), offset };
         let Ok(RunnerAnswer::BundlePart(part)) = old.ask(ask).await else { panic!("no part") };
-        // What comes too early is refused, what comes twice is not.
+        // A piece that comes too early is refused; a repeated one is not.
         if parts == 1 {
             let gap = base64::engine::general_purpose::STANDARD.encode("x");
             assert!(new.ask(take(offset + 1, gap)).await.unwrap_err().detail.contains("bytes so far"));
@@ -57,14 +57,14 @@ async fn another_runner_goes_on_with_the_branch_and_what_was_not_committed() {
 }
 
 #[tokio::test]
-async fn what_did_not_arrive_whole_fails_the_workspace_and_says_so() {
+async fn an_incomplete_bundle_fails_the_workspace_with_a_reason() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
     let bundle = "ab".repeat(32);
     let data = base64::engine::general_purpose::STANDARD.encode("not what the name says");
     let take = RunnerAsk::BundleTake { bundle: bundle.clone(), bytes: 22, offset: 0, data: data.clone() };
-    assert!(hub.ask(take).await.unwrap_err().detail.contains("did not arrive as it was sent"));
+    assert!(hub.ask(take).await.unwrap_err().detail.contains("was damaged in transfer"));
     for (name, bytes) in [("../../x".to_owned(), 22), (bundle.clone(), u64::MAX), (bundle.clone(), 3)] {
         let ask = RunnerAsk::BundleTake { bundle: name, bytes, offset: 0, data: data.clone() };
         assert!(hub.ask(ask).await.is_err());

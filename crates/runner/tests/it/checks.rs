@@ -1,4 +1,4 @@
-//! Reports are checked to the end, whatever is killed, and told until the hub knows.
+//! Reports are checked to the end, whatever is killed, and results are sent until acknowledged.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn lines(path: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_report_names_is_committed_and_not_only_ignored() {
+async fn files_that_a_report_names_must_be_committed() {
     let origin = fixture(&[("README.md", "one\n"), (".gitignore", "/out\n")]);
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -69,7 +69,7 @@ async fn what_a_report_names_is_committed_and_not_only_ignored() {
 }
 
 #[tokio::test]
-async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told() {
+async fn a_report_is_checked_in_its_workspace_and_its_changes_are_reported() {
     let origin = fixture(&[("README.md", "one\ntwo\nthree\n"), ("old", "x\n")]);
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -92,7 +92,7 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
     hub.want_checked(vec![check.clone()]);
     let (results, changes) = hub.checked(&check).await.unwrap();
     let begun = |body: &FactBody| matches!(body, FactBody::Checking { report } if *report == check.report);
-    assert_eq!(hub.facts().iter().filter(|fact| begun(&fact.body)).count(), 1, "it is told when it begins");
+    assert_eq!(hub.facts().iter().filter(|fact| begun(&fact.body)).count(), 1, "its start is reported");
     let passed: Vec<_> = results.iter().map(|result| result.passed).collect();
     assert_eq!(passed, [Some(true), Some(false), Some(true), None, Some(true), Some(true)], "{results:?}");
     assert!(results[1].reason.contains("untracked"), "{}", results[1].reason);
@@ -106,7 +106,7 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
 }
 
 #[tokio::test]
-async fn what_a_command_prints_is_told_without_secrets() {
+async fn a_commands_output_is_reported_without_secrets() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -121,7 +121,7 @@ async fn what_a_command_prints_is_told_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
+async fn commands_end_with_a_killed_runner_and_are_checked_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -147,7 +147,7 @@ async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
 }
 
 #[tokio::test]
-async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
+async fn a_result_is_sent_until_acknowledged_and_not_checked_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -160,17 +160,17 @@ async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
     let first = hub.checked(&check).await.unwrap();
     runner.kill().await;
     runner.spawn();
-    testkit::wait_until("it is told again", || async { (hub.repeated() > 0).then_some(()) }).await;
+    testkit::wait_until("it is reported again", || async { (hub.repeated() > 0).then_some(()) }).await;
     hub.acknowledge(true);
     hub.cut();
     hub.connected(3).await;
-    // Still wanted, by a hub that has forgotten: told anew from the journal.
+    // Still wanted, by a hub that has forgotten: reported again from the journal.
     let told = |hub: &FakeHub| {
         let facts = hub.facts();
         facts.iter().filter(|fact| matches!(fact.body, protocol::link::FactBody::Checked { .. })).count()
     };
     let before = told(&hub);
-    testkit::wait_until("it is told anew", || async {
+    testkit::wait_until("it is reported again", || async {
         hub.want_checked(vec![check.clone()]);
         (told(&hub) > before).then_some(())
     })
@@ -180,7 +180,7 @@ async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
 }
 
 #[tokio::test]
-async fn a_check_that_nobody_wants_any_more_is_given_up() {
+async fn an_unwanted_check_is_cancelled() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -195,7 +195,7 @@ async fn a_check_that_nobody_wants_any_more_is_given_up() {
     testkit::wait_until("it is gone", || async { (!alive(&pid)).then_some(()) }).await;
 }
 
-/// The processes of a runner that look into files.
+/// A runner's processes that read files.
 fn judges(runner: u32) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let mine = entries.filter(|entry| {
@@ -208,7 +208,7 @@ fn judges(runner: u32) -> usize {
 }
 
 #[tokio::test]
-async fn a_schema_that_takes_for_ever_holds_up_neither_other_checks_nor_the_end() {
+async fn an_endless_schema_delays_neither_other_checks_nor_the_stop() {
     let levels = 60;
     let file = format!("{}{{}}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
     let origin = fixture(&[("a.json", &file)]);
@@ -252,7 +252,7 @@ async fn commands_of_others_run_only_when_the_owner_allowed_them() {
     let line = format!("echo ran >> '{}'", marks.display());
     let theirs = |line: &str| DesiredCheck { commands_by: Some(bo()), ..check(empty_workspace(), vec![command(line)]) };
     let (first, denied) = (theirs(&line), theirs("true; true"));
-    // One that nobody needs to allow is not held up by those that wait.
+    // A check that needs no approval does not wait behind those that do.
     let own = check(empty_workspace(), vec![command("true")]);
     hub.want_checked(vec![first.clone(), denied.clone(), theirs("true"), own.clone()]);
     assert_eq!(hub.checked(&own).await.unwrap().0[0].passed, Some(true));

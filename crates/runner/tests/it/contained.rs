@@ -1,4 +1,4 @@
-//! What is contained: a check's command and a session, by a real bubblewrap.
+//! A check's command and a session in a sandbox, with a real bubblewrap.
 
 use std::path::Path;
 

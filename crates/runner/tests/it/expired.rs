@@ -1,4 +1,4 @@
-//! Recordings go when their project no longer wants them, and only those.
+//! Expired recordings are deleted, and only those.
 
 use protocol::link::{DesiredSession, FactBody};
 use sqlx::ConnectOptions as _;
@@ -8,7 +8,7 @@ use crate::hub::FakeHub;
 use crate::support::{TestRunner, shell, stopped};
 
 #[tokio::test]
-async fn recordings_expire_but_not_those_that_are_young_or_kept_or_running_or_of_others() {
+async fn only_old_unkept_recordings_of_exited_sessions_expire() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -31,7 +31,7 @@ async fn recordings_expire_but_not_those_that_are_young_or_kept_or_running_or_of
                WHERE session <> $1";
     let changed = sqlx::query(sql).bind(young.session.to_string()).execute(&mut journal).await.unwrap();
     assert_eq!(changed.rows_affected(), 5);
-    // Of this one, an earlier release threw the recording away, and no more.
+    // Of this session, an earlier release deleted only the recording.
     let sql = "UPDATE sessions SET memory = json_set(memory, '$.forgotten', json('true')) WHERE session = $1";
     sqlx::query(sql).bind(gone.session.to_string()).execute(&mut journal).await.unwrap();
     drop(journal);

@@ -1,4 +1,4 @@
-//! Which workspaces a runner goes on saving after it was started again.
+//! Which workspaces a restarted runner continues to save.
 
 use domain::{SessionId, SessionStatus};
 use protocol::link::{DesiredSession, FactBody, RunnerAsk};
@@ -27,7 +27,7 @@ async fn restart_long_after(runner: &mut TestRunner) {
 }
 
 #[tokio::test]
-async fn work_of_a_session_that_runs_is_saved_however_long_nothing_had_changed_before() {
+async fn a_running_sessions_work_is_saved_after_years_without_a_change() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -51,7 +51,7 @@ async fn work_of_a_session_that_runs_is_saved_however_long_nothing_had_changed_b
 }
 
 #[tokio::test]
-async fn a_new_session_in_an_old_workspace_makes_it_one_that_is_used() {
+async fn a_new_session_in_an_old_workspace_marks_it_as_used() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;

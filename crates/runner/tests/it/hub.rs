@@ -1,4 +1,5 @@
-//! A small hub that behaves: stores facts once and in order, acknowledges as late as the test wants, cuts and repeats.
+//! A small, correct hub: stores facts once and in order, acknowledges as late as the test wants, disconnects and
+//! repeats.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,13 +33,13 @@ struct Shared {
     hub: HubId,
     owner: UserId,
     state: Mutex<State>,
-    /// Rings at every change.
+    /// Notified of every change.
     changed: watch::Sender<u64>,
 }
 
 struct State {
     facts: Vec<Fact>,
-    /// What came that was stored already.
+    /// Facts that were already stored.
     repeated: usize,
     generation: u64,
     sessions: Vec<DesiredSession>,
@@ -109,13 +110,13 @@ impl FakeHub {
         Self { url, owner, shared }
     }
 
-    /// Wants these sessions from now on, and says so twice.
+    /// Sets the desired sessions, and sends them twice.
     pub(crate) fn desire(&self, sessions: Vec<DesiredSession>) {
         let generation = self.shared.state.lock().generation + 1;
         self.desire_from(generation, sessions, Vec::new());
     }
 
-    /// The same with a generation of its own, and recordings to be kept.
+    /// The same with a given generation and recordings to keep.
     pub(crate) fn desire_from(&self, generation: u64, sessions: Vec<DesiredSession>, keep: Vec<SessionId>) {
         {
             let mut state = self.shared.state.lock();
@@ -128,7 +129,7 @@ impl FakeHub {
         }
     }
 
-    /// Wants these reports checked from now on, and says so twice.
+    /// Sets the desired checks, and sends them twice.
     pub(crate) fn want_checked(&self, checks: Vec<DesiredCheck>) {
         let (generation, sessions, keep) = {
             let mut state = self.shared.state.lock();
@@ -138,7 +139,7 @@ impl FakeHub {
         self.desire_from(generation, sessions, keep);
     }
 
-    /// What a check came to.
+    /// A check's result.
     pub(crate) async fn checked(&self, check: &DesiredCheck) -> Result<(Vec<CriterionResult>, Changes), String> {
         self.fact("a check's result", |fact| match fact {
             FactBody::Checked { report, results, changes } if *report == check.report => {
@@ -164,7 +165,7 @@ impl FakeHub {
         }
     }
 
-    /// Cuts the connection that there is.
+    /// Cuts the current connection.
     pub(crate) fn cut(&self) {
         self.shared.state.lock().outgoing = None;
     }
@@ -179,7 +180,7 @@ impl FakeHub {
         self.shared.state.lock().refusing = yes;
     }
 
-    /// Neither reads nor writes on connections that there are, without closing them.
+    /// Neither reads nor writes on current connections, without closing them.
     pub(crate) fn freeze(&self, yes: bool) {
         self.shared.state.lock().frozen = yes;
         self.shared.ring();
@@ -222,12 +223,12 @@ impl FakeHub {
         self.shared.state.lock().frames.clear();
     }
 
-    /// The tokens that were asked for: of which session, and on which connection.
+    /// The requested tokens: session and connection.
     pub(crate) fn tokens(&self) -> Vec<(SessionId, usize)> {
         self.shared.state.lock().tokens.clone()
     }
 
-    /// From now on an agent's token lives for so long.
+    /// Sets the lifetime of agents' tokens.
     pub(crate) fn tokens_live(&self, seconds: u32) {
         self.shared.state.lock().tokens_live = Some(seconds);
     }
@@ -239,12 +240,12 @@ impl FakeHub {
         .await
     }
 
-    /// For how many days recordings of a project are kept, from the next wish on.
+    /// Sets how many days recordings of a project are kept, from the next desired state on.
     pub(crate) fn keeps_for(&self, project: ProjectId, days: u32) {
         self.shared.state.lock().retention = vec![Retention { project, days }];
     }
 
-    /// How often the runner is to be heard from, from the next wish on.
+    /// Sets the heartbeat interval, from the next desired state on.
     pub(crate) fn wants_to_hear(&self, seconds: u32) {
         self.shared.state.lock().heartbeat = Some(seconds);
     }
@@ -254,7 +255,7 @@ impl FakeHub {
         self.shared.state.lock().silent.clone()
     }
 
-    /// Waits until the runner says that a session does not answer it.
+    /// Waits until the runner reports that a session does not answer.
     pub(crate) async fn misses(&self, session: SessionId) {
         self.wait("a session that does not answer", |state| state.silent.contains(&session).then_some(())).await;
     }
@@ -270,7 +271,7 @@ impl FakeHub {
         .await
     }
 
-    /// Answers these, and tells the runner so.
+    /// Answers these requests.
     pub(crate) fn answer(&self, subject: Subject, wishes: &[Wish], allowed: bool) {
         let answer = |wish: &Wish| WishAnswer {
             subject,
@@ -293,7 +294,7 @@ impl FakeHub {
         self.wait(what, |state| state.facts.iter().find_map(|fact| find(&fact.body))).await
     }
 
-    /// Waits until a session is at something.
+    /// Waits for a session's status.
     pub(crate) async fn state(&self, session: SessionId, right: impl Fn(&SessionState) -> bool) -> SessionState {
         self.fact("a session's state", |fact| match fact {
             FactBody::SessionState { session: of, state } if *of == session && right(state) => Some(state.clone()),
@@ -302,7 +303,7 @@ impl FakeHub {
         .await
     }
 
-    /// Waits until a session is over.
+    /// Waits until a session has exited.
     pub(crate) async fn over(&self, session: SessionId) -> SessionState {
         self.state(session, SessionState::ended).await
     }
@@ -327,7 +328,7 @@ impl FakeHub {
         .await;
         found.unwrap_or_else(|_| {
             let facts: Vec<_> = self.facts().iter().map(|fact| format!("{} {:?}", fact.number, fact.body)).collect();
-            panic!("waited in vain for {what}; the facts are:\n{}", facts.join("\n"));
+            panic!("timed out waiting for {what}; the facts are:\n{}", facts.join("\n"));
         })
     }
 }
@@ -355,7 +356,7 @@ impl Shared {
                     state.facts.push(fact);
                 } else {
                     let known = &state.facts[fact.number as usize - 1];
-                    assert_eq!(known, &fact, "a fact that was told once is told as it was");
+                    assert_eq!(known, &fact, "a repeated fact does not change");
                     state.repeated += 1;
                 }
                 let number = state.facts.len() as u64;

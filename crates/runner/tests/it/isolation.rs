@@ -1,5 +1,5 @@
-//! What a session in a sandbox reaches: paths and system calls, tried from inside, in every setting, as root and as an
-//! ordinary user, with the real bubblewrap.
+//! What a session in a sandbox reaches: paths and system calls, tried from inside, with every setting, as root and as
+//! an ordinary user, with the real bubblewrap.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ use crate::support::{exe, fixture, kill_host, repository, shell};
 /// The ordinary user when the tests are run by root.
 const NOBODY: u32 = 65_534;
 
-/// In which settings something can be read, or done.
+/// The settings in which something can be read or done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Never,
@@ -27,7 +27,7 @@ enum When {
     Always,
 }
 
-/// What is tried, and when it may succeed.
+/// An attempt, and when it may succeed.
 struct Probe {
     name: String,
     words: Vec<String>,
@@ -128,7 +128,7 @@ impl Machine {
         self.canaries.push((path, when));
     }
 
-    /// Makes everything the user's.
+    /// Gives everything to the user.
     fn give(&self) {
         let Some(user) = self.user else { return };
         let planted = self.canaries.iter().map(|(path, _)| path.as_path());
@@ -162,7 +162,7 @@ impl Machine {
         self.runner = Some(command.spawn().unwrap());
     }
 
-    /// The table: what is tried in a session that works in `workspace`.
+    /// The attempts of a session in `workspace`.
     fn probes(&self, session: &DesiredSession, outside: &Outside) -> Vec<Probe> {
         use When::{Always, Never, WithHome, WithNetwork};
         let runner = self.runner_dir();
@@ -294,7 +294,7 @@ impl Machine {
         table.into_iter().map(named).collect()
     }
 
-    /// What became of the person's files.
+    /// The state of the person's files.
     fn spoilt(&self) -> Vec<String> {
         let intact = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text == canary(path));
         let beside =
@@ -393,7 +393,7 @@ fn store(runner: &Path) -> PathBuf {
     own.next().unwrap()
 }
 
-/// Runs a session in this sandbox that tries everything; what it could do and must not, or cannot and must.
+/// Runs a session in this sandbox that tries everything; returns what it could do but must not, or cannot but must.
 async fn wrong(
     hub: &FakeHub,
     machine: &Machine,
@@ -405,7 +405,7 @@ async fn wrong(
     session.workspace.repository = Some(repository(machine.origin.path()));
     session.workspace.branch = format!("work-{}", session.workspace.workspace);
     session.sandbox = Some(sandbox.clone());
-    // The first makes the store, whose name nobody knows before.
+    // The first session creates the store, whose name is unknown before.
     let mut first = shell("true");
     first.workspace = session.workspace.clone();
     first.project = session.project;
@@ -444,7 +444,7 @@ async fn wrong(
     (probes.len(), wrong)
 }
 
-/// Comes to the door that the probe opens inside, and says so when that is done.
+/// Connects to the socket that the probe opens inside, and reports when done.
 async fn knock(tree: &Path, hub: &FakeHub, session: &DesiredSession) {
     let port = testkit::wait_until("the probe listens", || async {
         let over = hub.facts().iter().any(|fact| match &fact.body {

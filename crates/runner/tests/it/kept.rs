@@ -1,5 +1,5 @@
-//! A workspace in which something contained has worked keeps its sandbox: for its setup, its teardown, checks and whoever
-//! works there next.
+//! A workspace in which a sandboxed process has worked keeps its sandbox: for its setup, its teardown, checks and later
+//! sessions.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::support::{TestRunner, fixture, output, repository, shell};
 
 const CONTAINED: Sandbox = Sandbox { network: true, home: false };
 
-/// A folder outside in which everything leaves a mark that is not contained.
+/// A folder outside in which everything that is not sandboxed leaves a mark.
 struct Marks(tempfile::TempDir);
 
 impl Marks {
@@ -24,7 +24,7 @@ impl Marks {
         Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
-    /// A line that leaves a mark outside if it can, and says in the workspace that it ran.
+    /// A command that leaves a mark outside if it can, and records in the workspace that it ran.
     fn line(&self, name: &str) -> String {
         format!("touch '{}/{name}'; echo {name} >> ran; true", self.0.path().display())
     }
@@ -88,7 +88,7 @@ async fn worked(hub: &FakeHub, all: &mut Vec<DesiredSession>, session: &DesiredS
 }
 
 #[tokio::test]
-async fn whatever_runs_where_something_contained_worked_is_contained_too() {
+async fn everything_in_a_sandboxed_workspace_runs_in_the_sandbox() {
     let (origin, marks) = (fixture(&[(".gitignore", "ran\n")]), Marks::new());
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
@@ -136,7 +136,7 @@ async fn a_later_session_or_check_gets_no_wider_sandbox() {
 }
 
 #[tokio::test]
-async fn a_workspace_that_was_never_contained_is_not() {
+async fn a_workspace_without_a_sandbox_has_none() {
     let (origin, marks) = (fixture(&[]), Marks::new());
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -149,7 +149,7 @@ async fn a_workspace_that_was_never_contained_is_not() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_version_did_not_write_down_is_known_from_its_sessions() {
+async fn sandboxes_of_earlier_versions_are_known_from_their_sessions() {
     let (origin, marks) = (fixture(&[]), Marks::new());
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
@@ -171,7 +171,7 @@ async fn what_an_earlier_version_did_not_write_down_is_known_from_its_sessions()
 }
 
 #[tokio::test]
-async fn work_that_was_made_in_a_sandbox_elsewhere_is_set_up_in_one() {
+async fn work_from_a_sandbox_elsewhere_is_set_up_in_one() {
     let (origin, marks) = (fixture(&[("run.sh", "true\n")]), Marks::new());
     let (old, new) = (FakeHub::start().await, FakeHub::start().await);
     let (_first, _second) = (TestRunner::start(&old), TestRunner::start(&new));
@@ -197,7 +197,7 @@ async fn work_that_was_made_in_a_sandbox_elsewhere_is_set_up_in_one() {
     assert_eq!(marks.left(), Vec::<String>::new());
 }
 
-/// A folder of programs in which bubblewrap is not.
+/// A folder of programs without bubblewrap.
 fn without_bubblewrap() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = std::env::var("PATH").unwrap();
@@ -209,7 +209,7 @@ fn without_bubblewrap() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn without_bubblewrap_everything_that_is_to_be_contained_is_refused() {
+async fn without_bubblewrap_everything_sandboxed_is_refused() {
     let (origin, marks, programs) = (fixture(&[]), Marks::new(), without_bubblewrap());
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
@@ -245,7 +245,7 @@ async fn without_bubblewrap_everything_that_is_to_be_contained_is_refused() {
 }
 
 #[tokio::test]
-async fn a_teardown_that_cannot_be_contained_does_not_run() {
+async fn a_teardown_that_cannot_be_sandboxed_does_not_run() {
     let (origin, marks, programs) = (fixture(&[]), Marks::new(), without_bubblewrap());
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);

@@ -1,4 +1,4 @@
-//! The link itself: who may, who listens, what is repeated.
+//! The link itself: access, silence, repetition.
 
 use domain::SessionStatus;
 
@@ -41,11 +41,11 @@ fn listening(pid: u32) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_is_tried_again_and_said_so() {
+async fn a_refused_token_is_retried_and_logged() {
     let hub = FakeHub::start().await;
     hub.refuse(true);
     let runner = TestRunner::start(&hub);
-    let said = || async { runner.log().contains("does not take this runner").then_some(()) };
+    let said = || async { runner.log().contains("refuses this runner").then_some(()) };
     testkit::wait_until("the log says so", said).await;
     hub.refuse(false);
     hub.connected(1).await;
@@ -78,12 +78,12 @@ async fn facts_are_repeated_until_they_are_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_hub_that_says_nothing_is_left() {
+async fn a_silent_hub_is_disconnected() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
     hub.freeze(true);
-    // The runner comes back by itself; nobody cut anything.
+    // The runner reconnects by itself.
     hub.connected(2).await;
     hub.freeze(false);
 }

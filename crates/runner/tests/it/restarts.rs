@@ -55,7 +55,7 @@ async fn sessions_outlive_kills_of_their_runner_and_facts_come_once_and_in_order
         runner.spawn();
         hub.connected(round + 2).await;
         hub.acknowledge(true);
-        // It knows them again before it is killed again, in some rounds.
+        // In some rounds it adopts them before it is killed again.
         if round % 2 == 0 {
             for session in &sessions {
                 hub.log_has(session.session, "line 1 ").await;
@@ -69,10 +69,10 @@ async fn sessions_outlive_kills_of_their_runner_and_facts_come_once_and_in_order
         let end = hub.over(session.session).await;
         assert_eq!((end.status, end.code), (SessionStatus::Exited, Some(0)), "{end:?}");
         check_lines(&output(&runner.session_dir(session.session)), name);
-        // The hub itself checks numbers and that nothing changes; here that nothing is told anew.
+        // The hub itself checks the numbers; here: nothing is reported again.
         assert_eq!(states(&hub, session.session), [SessionStatus::Working, SessionStatus::Exited]);
     }
-    // Each runner asks once for each session that it finds, to renew its token; the first one, to start it.
+    // Each runner requests one token for each session that it finds; the first one, to start it.
     let mut asked = hub.tokens();
     asked.sort_unstable();
     let once: BTreeSet<_> = asked.iter().copied().collect();
@@ -112,7 +112,7 @@ async fn a_session_starts_at_most_once_whenever_its_runner_is_killed() {
 }
 
 #[tokio::test]
-async fn sessions_go_on_and_end_without_a_hub_and_it_is_told_later() {
+async fn sessions_continue_and_end_without_a_hub_and_are_reported_later() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -168,7 +168,7 @@ async fn an_older_generation_is_refused() {
 }
 
 #[tokio::test]
-async fn what_the_hub_has_forgotten_is_told_again_and_what_is_not_listed_is_left_alone() {
+async fn forgotten_facts_are_repeated_and_unlisted_sessions_left_alone() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -176,11 +176,12 @@ async fn what_the_hub_has_forgotten_is_told_again_and_what_is_not_listed_is_left
     hub.desire(vec![ends.clone(), goes_on.clone()]);
     hub.over(ends.session).await;
     hub.state(goes_on.session, |state| state.status == SessionStatus::Working).await;
-    // What has ended before its start was told is told as ended only.
+    // A session that exited before its start was reported is reported only as exited.
     let told = states(&hub, ends.session).len();
-    // Another wish for what is over, as from a hub whose last minutes were lost.
+    // Another wish for an exited session, as from a hub that lost its last minutes.
     hub.desire(vec![ends.clone()]);
-    testkit::wait_until("it is told again", || async { (states(&hub, ends.session).len() > told).then_some(()) }).await;
+    testkit::wait_until("it is reported again", || async { (states(&hub, ends.session).len() > told).then_some(()) })
+        .await;
     assert_eq!(states(&hub, ends.session).last(), Some(&SessionStatus::Exited));
     assert_eq!(states(&hub, goes_on.session), [SessionStatus::Working]);
     hub.desire(vec![stopped(&goes_on)]);

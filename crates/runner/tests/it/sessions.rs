@@ -10,7 +10,7 @@ use crate::hub::FakeHub;
 use crate::support::{TestRunner, output, shell, stopped};
 
 #[tokio::test]
-async fn a_command_runs_in_its_workspace_and_its_end_is_told() {
+async fn a_command_runs_in_its_workspace_and_its_exit_is_reported() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -32,7 +32,7 @@ async fn a_command_runs_in_its_workspace_and_its_end_is_told() {
 }
 
 #[tokio::test]
-async fn what_was_said_twice_is_done_once() {
+async fn a_repeated_wish_is_fulfilled_once() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -50,7 +50,7 @@ async fn what_was_said_twice_is_done_once() {
 }
 
 #[tokio::test]
-async fn what_began_in_another_data_directory_is_lost_and_does_not_begin_again() {
+async fn a_session_of_another_data_directory_is_lost_and_not_restarted() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -104,7 +104,7 @@ async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
 }
 
 #[tokio::test]
-async fn an_agents_token_is_renewed_while_its_session_lives_and_masked_before_it_is_there() {
+async fn an_agents_token_is_renewed_and_masked_before_it_is_written() {
     let hub = FakeHub::start().await;
     hub.tokens_live(1);
     let mut runner = TestRunner::start(&hub);
@@ -117,7 +117,7 @@ async fn an_agents_token_is_renewed_while_its_session_lives_and_masked_before_it
     );
     hub.desire(vec![session.clone()]);
     hub.log_has(session.session, "now it is •").await;
-    // The next runner does not know when the last one asked.
+    // The next runner does not know when the last one requested a token.
     runner.kill().await;
     let file = runner.session_dir(session.session).join("agent/token");
     let last = std::fs::read_to_string(&file).unwrap();
@@ -161,7 +161,7 @@ async fn a_stop_asks_first_and_ends_the_whole_tree() {
 }
 
 #[tokio::test]
-async fn what_should_not_run_is_told_to_be_over() {
+async fn an_unwanted_session_is_reported_as_exited() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -173,7 +173,7 @@ async fn what_should_not_run_is_told_to_be_over() {
 }
 
 #[tokio::test]
-async fn what_cannot_start_says_why() {
+async fn a_failed_start_says_why() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -189,7 +189,7 @@ async fn what_cannot_start_says_why() {
 }
 
 #[tokio::test]
-async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept() {
+async fn a_vanished_host_makes_its_session_lost_but_keeps_the_conversation() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -198,14 +198,14 @@ async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept(
     hub.state(session.session, |state| state.status == SessionStatus::Working).await;
     hub.log_has(session.session, "ready").await;
     runner.kill().await;
-    // As a machine that was switched off would leave it.
+    // As after a power cut.
     crate::support::kill_host(&runner.session_dir(session.session));
     runner.spawn();
     let end = hub.over(session.session).await;
     assert_eq!(end.status, SessionStatus::Lost, "{end:?}");
     let recording = Recording::open(&runner.session_dir(session.session).join("recording")).unwrap();
     assert!(recording.verify().is_ok());
-    // Its last screen is still there to be seen.
+    // Its last screen is still available.
     hub.send(&protocol::link::ToRunner::Watch { channel: 2, session: session.session, from: None });
     let shown = hub.shown("the last screen", |frames| match frames.first()? {
         TerminalFrame::Snapshot { bytes, .. } => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -215,11 +215,11 @@ async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept(
 }
 
 #[tokio::test]
-async fn what_a_host_that_was_killed_left_behind_is_ended() {
+async fn leftover_processes_of_a_killed_host_are_ended() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
-    // One of them ignores whatever can be ignored, in a session of its own.
+    // One of them ignores all signals that can be ignored, in its own session.
     let session = shell(
         "trap '' HUP TERM; setsid sh -c \"trap '' HUP TERM; echo \\$\\$ > stubborn.new; mv stubborn.new stubborn; \
          while :; do sleep 0.05; done\" & while [ ! -e stubborn ]; do sleep 0.05; done; echo ready; \
@@ -241,7 +241,7 @@ async fn what_a_host_that_was_killed_left_behind_is_ended() {
 }
 
 #[tokio::test]
-async fn a_shell_that_waits_is_idle_and_one_that_rings_wants_somebody() {
+async fn a_quiet_shell_is_idle_and_a_ringing_one_waits() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     runner.set("SHELL", "/bin/sh");
@@ -278,7 +278,7 @@ async fn a_prompt_reaches_a_command_by_its_standard_input() {
     assert!(!std::path::Path::new(&path).join("pwned").exists());
 }
 
-/// What the hub was told that a session was at, in order.
+/// The reported states of a session, in order.
 pub(crate) fn states(hub: &FakeHub, session: SessionId) -> Vec<SessionStatus> {
     let of = |state: &SessionState| state.status;
     let facts = hub.facts();
@@ -313,7 +313,7 @@ echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$used,\"cached_in
 "#;
 
 #[tokio::test]
-async fn what_a_resumed_conversation_had_used_is_not_counted_again() {
+async fn earlier_usage_of_a_resumed_conversation_is_not_counted_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let home = tempfile::tempdir().unwrap();

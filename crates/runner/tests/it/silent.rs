@@ -1,4 +1,4 @@
-//! Sessions of tasks when somebody says nothing any more: their host, or the hub.
+//! Sessions of tasks whose host or hub is silent.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn signal(pid: u32, signal: Signal) {
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_answer_is_named_and_killed_with_all_that_is_below_it() {
+async fn a_silent_host_is_reported_and_killed_with_its_descendants() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -58,7 +58,7 @@ async fn a_host_that_does_not_answer_is_named_and_killed_with_all_that_is_below_
 }
 
 #[tokio::test]
-async fn an_agent_that_is_stopped_is_said_to_be_and_counts_as_silent_until_it_goes_on() {
+async fn a_stopped_agent_is_reported_and_counts_as_silent_until_it_continues() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -96,7 +96,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answe
     hub.refuse(true);
     hub.cut();
     wait_until("the task's agent is gone", async || (!lives(agent)).then_some(())).await;
-    assert!(lives(mine), "whoever works on no task goes on");
+    assert!(lives(mine), "a session without a task continues");
     hub.refuse(false);
     let state = hub.over(task.session).await;
     assert_eq!(state.status, SessionStatus::Lost, "{state:?}");
@@ -122,7 +122,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_
             signal(runner.pid(), Signal::STOP);
         }
         wait_until("the task's agent is gone", async || (!lives(agent)).then_some(())).await;
-        assert!(lives(mine), "whoever works on no task goes on");
+        assert!(lives(mine), "a session without a task continues");
         if killed {
             runner.spawn();
         } else {
@@ -130,13 +130,13 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_
         }
         let state = hub.over(task.session).await;
         assert_eq!(state.status, SessionStatus::Lost, "{state:?}");
-        assert!(state.detail.as_deref().unwrap().contains("another may have the task"), "{state:?}");
+        assert!(state.detail.as_deref().unwrap().contains("another worker may"), "{state:?}");
         assert!(Path::new(&path).join("file").exists());
     }
 }
 
 #[tokio::test]
-async fn a_hub_that_is_back_before_the_lease_ends_interrupts_nothing() {
+async fn a_hub_that_returns_before_the_lease_ends_interrupts_nothing() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;

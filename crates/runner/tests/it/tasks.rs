@@ -1,4 +1,4 @@
-//! Sessions that work on a task: what they get, what they said, and when a provider holds them up.
+//! Sessions that work on a task: their input, their last message, and hold-ups.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -16,7 +16,7 @@ fn for_task(mut session: DesiredSession) -> DesiredSession {
     session
 }
 
-/// What the hub was told of a session, in order: words, limits and ends.
+/// The facts about a session, in order: words, limits and ends.
 fn told(hub: &FakeHub, wanted: &DesiredSession) -> Vec<String> {
     let word = |fact: &FactBody| match fact {
         FactBody::SessionSaid { session, text } if *session == wanted.session => Some(format!("said {text}")),
@@ -61,7 +61,7 @@ async fn a_command_gets_its_brief_and_its_last_lines_are_collected() {
     assert!(!std::path::Path::new(&format!("{path}/hacked")).exists());
 }
 
-/// An agent with structured lines that says what it is told to.
+/// An agent with structured lines that prints given words.
 const HELPER: &str = r##"
 name = "helper"
 label = "Helper"
@@ -96,7 +96,7 @@ count = "run"
 "##;
 
 #[tokio::test]
-async fn structured_words_count_and_a_limit_is_told_once() {
+async fn structured_lines_count_and_a_limit_is_reported_once() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();
@@ -121,7 +121,7 @@ async fn structured_words_count_and_a_limit_is_told_once() {
     std::fs::write(data.join("go"), "").unwrap();
     hub.over(session.session).await;
     let mut told = told(&hub, &session);
-    // Whether its first words are told apart from the limit depends on when they are looked at.
+    // Whether its first words are reported separately from the limit depends on timing.
     told.retain({
         let mut first = true;
         move |word| !(std::mem::take(&mut first) && word == "progress")
@@ -136,7 +136,7 @@ async fn structured_words_count_and_a_limit_is_told_once() {
 }
 
 #[tokio::test]
-async fn tokens_cost_what_a_person_wrote_down() {
+async fn tokens_cost_the_configured_prices() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();
@@ -162,7 +162,7 @@ async fn tokens_cost_what_a_person_wrote_down() {
 }
 
 #[tokio::test]
-async fn a_session_without_a_task_says_nothing() {
+async fn a_session_without_a_task_reports_no_message() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -173,7 +173,7 @@ async fn a_session_without_a_task_says_nothing() {
 }
 
 #[tokio::test]
-async fn what_held_an_agent_up_is_told_with_its_cause_and_stands_at_its_end() {
+async fn a_hold_up_is_reported_with_its_cause_until_the_end() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();

@@ -1,4 +1,4 @@
-//! Terminals: nothing while nobody looks, the screen at once, and what the owner types.
+//! Terminals: no traffic without watchers, the screen at once, and the owner's input.
 
 use domain::{SessionId, SessionStatus, UserId};
 use protocol::ProblemKind;
@@ -17,7 +17,7 @@ fn typed(hub: &FakeHub, channel: u32, keys: &str) {
     hub.send_terminal(&TerminalFrame::Input { channel, bytes: keys.as_bytes().to_vec() });
 }
 
-/// What a watcher of `channel` sees who shows all frames; checks that no byte is missing.
+/// What a watcher of `channel` sees; checks that no byte is missing.
 fn screen(frames: &[TerminalFrame], channel: u32) -> (Screen, u64, Option<Option<i32>>) {
     let (mut screen, mut at, mut exit) = (Screen::new(80, 24, 0), 0, None);
     for frame in frames {
@@ -68,7 +68,7 @@ async fn until_exit(hub: &FakeHub, channel: u32) -> Option<i32> {
 }
 
 #[tokio::test]
-async fn nothing_leaves_while_nobody_looks_and_the_screen_comes_at_once() {
+async fn nothing_is_sent_without_watchers_and_the_screen_comes_at_once() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -118,7 +118,7 @@ async fn only_the_owner_types() {
 }
 
 #[tokio::test]
-async fn a_resize_is_told_and_a_watcher_who_comes_back_goes_on_where_it_was() {
+async fn a_resize_is_sent_and_a_returning_watcher_resumes() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -148,7 +148,7 @@ async fn a_resize_is_told_and_a_watcher_who_comes_back_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_flood_passes_by_credit_and_can_be_interrupted() {
+async fn a_flood_is_bounded_by_credit_and_can_be_interrupted() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -170,7 +170,7 @@ async fn a_flood_passes_by_credit_and_can_be_interrupted() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_shown_from_its_files_and_what_is_not_there_is_said_so() {
+async fn exited_sessions_are_shown_from_files_and_missing_ones_refused() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -188,7 +188,7 @@ async fn what_is_over_is_shown_from_its_files_and_what_is_not_there_is_said_so()
 }
 
 #[tokio::test]
-async fn whoever_fell_behind_is_shown_the_screen_after_the_end() {
+async fn a_slow_watcher_gets_the_final_screen_after_the_end() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;

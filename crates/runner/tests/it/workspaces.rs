@@ -1,4 +1,4 @@
-//! Workspaces: made once, set up once, saved while somebody works, and nothing of a stranger's run unasked.
+//! Workspaces: created once, set up once, saved while in use, and nothing of others runs without approval.
 
 use domain::{ApprovalKind, SessionStatus};
 use protocol::link::{AskedFor, DesiredSession, FactBody, RunnerAnswer, RunnerAsk, Subject};
@@ -43,7 +43,7 @@ async fn two_sessions_share_a_workspace_that_is_set_up_once() {
 }
 
 #[tokio::test]
-async fn ports_of_sessions_that_are_over_are_given_to_others() {
+async fn ports_of_exited_sessions_are_reassigned() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -61,7 +61,7 @@ async fn ports_of_sessions_that_are_over_are_given_to_others() {
     hub.over(first.session).await;
     hub.desire_from(11, vec![second.clone()], Vec::new());
     hub.log_has(second.session, "port 4200").await;
-    // Who lost them is told; who works keeps them.
+    // The workspace that lost its ports is reported; one in use keeps them.
     hub.fact("that it has none", |fact| match fact {
         FactBody::WorkspaceReady { workspace, ports: None, .. } => {
             (*workspace == first.workspace.workspace).then_some(())
@@ -83,7 +83,7 @@ async fn ports_of_sessions_that_are_over_are_given_to_others() {
 }
 
 #[tokio::test]
-async fn a_setup_that_a_killed_runner_left_behind_ends_before_it_is_begun_again() {
+async fn a_leftover_setup_is_ended_before_it_is_started_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -114,7 +114,7 @@ async fn a_setup_that_a_killed_runner_left_behind_ends_before_it_is_begun_again(
 }
 
 #[tokio::test]
-async fn what_a_setup_prints_is_read_while_it_runs_and_after() {
+async fn a_setups_output_is_readable_while_it_runs_and_after() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -149,7 +149,7 @@ async fn what_a_setup_prints_is_read_while_it_runs_and_after() {
 }
 
 #[tokio::test]
-async fn a_setup_that_fails_says_what_it_printed() {
+async fn a_failed_setup_shows_its_output() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -170,7 +170,7 @@ async fn a_setup_that_fails_says_what_it_printed() {
 }
 
 #[tokio::test]
-async fn a_repository_that_is_not_there_is_said_so() {
+async fn a_missing_repository_is_reported() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -180,7 +180,7 @@ async fn a_repository_that_is_not_there_is_said_so() {
     let end = hub.over(session.session).await;
     assert_eq!(end.status, SessionStatus::Exited);
     assert!(end.detail.as_ref().unwrap().contains("/nowhere/at/all"), "{end:?}");
-    // What was never made can be put away.
+    // A workspace that was never created can be deleted.
     let workspace = session.workspace.workspace;
     assert_eq!(hub.ask(RunnerAsk::Clean { workspace }).await, Ok(RunnerAnswer::Done));
     let cleaned = |fact: &FactBody| matches!(fact, FactBody::WorkspaceCleaned { workspace: of } if *of == workspace);
@@ -190,7 +190,7 @@ async fn a_repository_that_is_not_there_is_said_so() {
 }
 
 #[tokio::test]
-async fn a_repository_may_be_below_the_home_of_whoever_runs_the_runner() {
+async fn a_repository_may_be_below_the_home_of_the_runners_user() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let origin = fixture(&[("file.txt", "at home\n")]);
@@ -243,7 +243,7 @@ async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
     testkit::wait_until("the commit is marked", marked).await;
     hub.desire(vec![stopped(&session)]);
     hub.over(session.session).await;
-    // What it wrote in its last moment is in a save, too.
+    // What it wrote last is in a save, too.
     let counted = stats(|stats| stats.untracked == 1).await;
     assert!(counted.uncommitted, "{counted:?}");
     assert_eq!(git(origin.path(), &["branch", "--list"]), "* main", "nothing was pushed");
@@ -299,7 +299,7 @@ async fn a_project_of_others_reads_and_runs_nothing_until_the_owner_allows_exact
 }
 
 #[tokio::test]
-async fn a_session_that_others_ask_for_waits_also_over_a_restart() {
+async fn a_session_requested_by_others_waits_across_a_restart() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -373,7 +373,7 @@ async fn work_of_others_is_asked_about_before_an_own_command_runs_it() {
 }
 
 #[tokio::test]
-async fn a_budget_takes_what_is_finished_and_clean_and_old_recordings_but_nothing_that_is_needed() {
+async fn the_quota_deletes_finished_clean_workspaces_and_old_recordings_only() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -413,7 +413,7 @@ async fn a_budget_takes_what_is_finished_and_clean_and_old_recordings_but_nothin
 }
 
 #[tokio::test]
-async fn what_outgrows_the_quota_is_noticed_when_it_grows() {
+async fn growth_above_the_quota_is_noticed() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     runner.set("TEST_DISK_QUOTA", &(24 << 20).to_string());

@@ -1,4 +1,4 @@
-//! `shopfloor activity …`
+//! `shopfloor activity`.
 
 mod args;
 
@@ -15,7 +15,7 @@ use crate::pick::pick;
 use crate::table::{Table, fields};
 use crate::{Context, Failure, Output, when};
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: ActivityCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -70,7 +70,7 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
         links: if args.no_links { Some(Vec::new()) } else { Some(args.links).filter(|list| !list.is_empty()) },
     };
     if input == (ActivityUpdate { expected_version: input.expected_version, ..Default::default() }) {
-        return Err(Failure::usage("there is nothing to change").advise("give a new text, --status or --link"));
+        return Err(Failure::usage("nothing to change").advise("give a new text, --status or --link"));
     }
     let activity = id(client, &args.activity).await?;
     let activity: Activity = client.ask(Call::ActivityUpdate { activity, input }).await?;

@@ -1,4 +1,4 @@
-//! `shopfloor approval …`: what others wrote and would run on your runners.
+//! `shopfloor approval`: requests to run other people's text on your runners.
 
 use clap::Subcommand;
 use client::Client;
@@ -14,59 +14,59 @@ use crate::{Context, Failure, Output, when};
 const EXAMPLES: &str = "\
 Examples:
   shopfloor approval list
-  shopfloor approval show 3f9a21             # the whole text, and who wrote it
-  shopfloor approval allow 3f9a21            # for this session or check alone
+  shopfloor approval show 3f9a21             # the whole text and its author
+  shopfloor approval allow 3f9a21            # only for this session or check
   shopfloor approval allow 3f9a21 --text     # this exact text in this project, from now on
   shopfloor approval allow 3f9a21 --author   # everything that this author writes in this project
   shopfloor runner update laptop --policy project-owner";
 
-/// Everything that can be done with requests to run something on your runners.
+/// Subcommands for requests to run something on your runners.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum ApprovalCommand {
-    /// What others wrote and would run on your runners
+    /// List the requests to run other people's text on your runners
     List {
         /// Only in this project (id or name)
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
-        /// What was answered, too
+        /// Include answered requests
         #[arg(long)]
         all: bool,
     },
-    /// One request: who wrote what, where and why it would run
+    /// Show one request: the text, its author, and where and why it would run
     Show {
-        /// Its id, or the beginning of its text
+        /// The approval's id, or the beginning of its text
         approval: String,
     },
-    /// Let it run: once, unless you say otherwise
+    /// Allow a request, for this session or check only unless an option says more
     Allow {
-        /// Its id, or the beginning of its text
+        /// The approval's id, or the beginning of its text
         approval: String,
-        /// For this session or check alone (the default)
+        /// Only for this session or check (the default)
         #[arg(long, conflicts_with_all = ["author", "text"])]
         once: bool,
-        /// This exact text in this project, from now on: not the files that it runs, which can change
+        /// Allow this exact text in this project from now on; files that it runs can still change
         #[arg(long, conflicts_with = "author")]
         text: bool,
-        /// Everything that this author writes in this project
+        /// Allow everything that this author writes in this project
         #[arg(long)]
         author: bool,
     },
-    /// Do not let it run
+    /// Deny a request
     Deny {
-        /// Its id, or the beginning of its text
+        /// The approval's id, or the beginning of its text
         approval: String,
     },
-    /// What you allowed for good
+    /// List your grants: lasting approvals
     Grants,
-    /// Take back what you allowed for good
+    /// Revoke a grant
     Revoke {
         /// The grant's id, as `grants` lists it
         grant: String,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: ApprovalCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -124,7 +124,7 @@ async fn id(client: &Client, text: &str) -> Result<ApprovalId, Failure> {
     pick::<Approval>(client, text).await
 }
 
-/// Who wrote it, in words.
+/// The author as people say it.
 pub(crate) fn writer(by: &WrittenBy) -> String {
     match by.by_agent || by.agent.is_some() {
         true => format!("an agent of {}", by.user.name),
@@ -132,7 +132,7 @@ pub(crate) fn writer(by: &WrittenBy) -> String {
     }
 }
 
-/// The first line of a text, and how many more there are.
+/// The first line of a text, and the number of further lines.
 fn beginning(text: &str) -> String {
     let first = visible(text.lines().next().unwrap_or_default());
     match text.lines().count().saturating_sub(1) {
@@ -142,7 +142,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// A text with nothing in it that cannot be seen: characters without width are written out.
+/// A text without invisible characters: those without width are written as code points.
 fn visible(text: &str) -> String {
     let written = |c: char| match is_invisible(c) {
         true => format!("<U+{:04X}>", u32::from(c)),
@@ -151,16 +151,16 @@ fn visible(text: &str) -> String {
     clean(&text.chars().map(written).collect::<String>())
 }
 
-/// What keeps a request from the rest of the machine, in words.
+/// Whether a request runs in a sandbox, for people.
 fn sandbox(one: &Approval) -> String {
     match &one.reach {
-        _ if !one.kind.is_contained() => "no: your runner reads it outside of the sandbox".to_owned(),
-        None => format!("no: it can do everything that you can do on {}", one.runner_name),
+        _ if !one.kind.is_contained() => "no: your runner reads it outside the sandbox".to_owned(),
+        None => format!("no: it can do everything that you can on {}", one.runner_name),
         some => format!("yes: {}", reach(some.as_ref())),
     }
 }
 
-/// What a sandbox leaves open, in words.
+/// A sandbox's permissions, for people.
 fn reach(sandbox: Option<&Sandbox>) -> &'static str {
     match sandbox {
         None => "none",
@@ -173,7 +173,7 @@ fn reach(sandbox: Option<&Sandbox>) -> &'static str {
 
 fn table(list: &[Approval], out: &Output) -> String {
     let titles = &["ID", "KIND", "TEXT…", "BY…", "PROJECT…", "RUNNER…", "ASKED", "ANSWER"];
-    let mut table = Table::new(titles, "nothing waits for your approval");
+    let mut table = Table::new(titles, "no requests");
     for one in list {
         let answer = match one.answer {
             Some(answer) => Cell::styled(answer.word(), Style::Dim),
@@ -195,7 +195,7 @@ fn table(list: &[Approval], out: &Output) -> String {
 
 fn grant_table(list: &[Grant], out: &Output) -> String {
     let titles = &["ID", "KIND", "TEXT…", "BY…", "SANDBOX…", "GIVEN"];
-    let mut table = Table::new(titles, "you allowed nothing for good");
+    let mut table = Table::new(titles, "no grants");
     for one in list {
         let by = if one.agents { format!("{}'s agents", one.author.name) } else { one.author.name.clone() };
         let text = one.text.as_deref().map_or("everything".to_owned(), beginning);
@@ -234,7 +234,7 @@ fn render(one: &Approval, out: &Output) -> String {
     add("answer", one.answer.map(|answer| format!("{answer}, {at}")));
     let mut text = format!("{}\n\n{}", fields(out, &pairs), visible(&one.text));
     if matches!(one.kind, ApprovalKind::Setup | ApprovalKind::Teardown | ApprovalKind::Command) {
-        text.push_str("\n\nYou allow this text. Files that it runs are not part of it, and can change later.");
+        text.push_str("\n\nAn approval covers this text only. Files that it runs can change later.");
     }
     if one.answer.is_none() {
         let allow = format!("shopfloor approval allow {}", one.id);

@@ -1,4 +1,4 @@
-//! `shopfloor attach` and `shopfloor session watch`: a session's terminal on the person's own.
+//! `shopfloor attach` and `shopfloor session watch`: a session in your own terminal.
 
 mod banner;
 mod cut;
@@ -17,48 +17,49 @@ use super::session;
 use crate::tty::{self, Prefix};
 use crate::{Context, Exit, Failure};
 
-/// Which session to attach to.
+/// Arguments of `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// Its id or title
+    /// The session's id or title
     session: String,
-    /// The key that, followed by d, leaves the session; twice, it is sent [default: ctrl-\] [env: SHOPFLOOR_DETACH_KEY]
+    /// The detach key: press it, then d, to detach; press it twice to send it [default: ctrl-\] [env:
+    /// SHOPFLOOR_DETACH_KEY]
     #[arg(long, value_name = "KEY")]
     detach_key: Option<String>,
-    /// When the session ends, end with its exit code
+    /// Exit with the session's exit code when it exits
     #[arg(long)]
     exit_code: bool,
 }
 
-/// Which session to look into.
+/// Arguments of `session watch`.
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// Its id or title
+    /// The session's id or title
     session: String,
-    /// Print plain text, also on a terminal
+    /// Print plain text even on a terminal
     #[arg(long)]
     plain: bool,
-    /// When the session ends, end with its exit code
+    /// Exit with the session's exit code when it exits
     #[arg(long)]
     exit_code: bool,
 }
 
-/// How a look into a session ended.
+/// Why attaching or watching ended.
 pub(crate) enum Left {
-    /// The person left; the session goes on.
+    /// The person detached; the session continues.
     Detached,
-    /// The session ended.
+    /// The session exited.
     Ended {
         /// Its exit code.
         code: Option<i32>,
         /// The signal that killed it.
         signal: Option<i32>,
-        /// The same in words.
+        /// The same for people.
         how: String,
     },
-    /// The session is over, and its terminal has nothing to say about it.
+    /// The session has exited, and its terminal does not report how.
     Over(String),
-    /// We were told to end.
+    /// This process received a signal to end.
     Told,
 }
 
@@ -82,7 +83,7 @@ pub(crate) async fn attach_to(session: SessionId, context: &Context) -> Result<E
     Ok(say(context, session, &settled(&client, session, left).await?, false))
 }
 
-/// Looks on.
+/// Watches.
 pub(crate) async fn watch(args: WatchArgs, context: &Context) -> Result<Exit, Failure> {
     let client = context.client()?;
     let session = session::id(&client, &args.session).await?;
@@ -94,7 +95,7 @@ pub(crate) async fn watch(args: WatchArgs, context: &Context) -> Result<Exit, Fa
     Ok(say(context, session, &settled(&client, session, left).await?, args.exit_code))
 }
 
-/// A session that is over may be refused because it never had a terminal: why is what the person wants to know.
+/// A session that exited may be refused because it never had a terminal; then show why it exited.
 async fn settled(client: &Client, session: SessionId, left: Result<Left, Failure>) -> Result<Left, Failure> {
     let Err(failure) = left else { return left };
     match Standing::ask(client, session).await {
@@ -103,10 +104,10 @@ async fn settled(client: &Client, session: SessionId, left: Result<Left, Failure
     }
 }
 
-/// Attaching needs a person.
+/// Refuses to attach without a terminal.
 pub(crate) fn no_terminal() -> Failure {
-    Failure::usage("attaching needs a terminal on standard input and output")
-        .advise("`shopfloor session watch` and `shopfloor session log` work without one")
+    Failure::usage("attach needs a terminal on standard input and output")
+        .advise("without one, use `shopfloor session watch` or `shopfloor session log`")
 }
 
 fn prefix(context: &Context, flag: Option<String>) -> Result<Prefix, Failure> {
@@ -119,9 +120,9 @@ fn prefix(context: &Context, flag: Option<String>) -> Result<Prefix, Failure> {
 fn say(context: &Context, session: SessionId, left: &Left, exit_code: bool) -> Exit {
     let out = &context.out;
     match left {
-        Left::Detached => out.note(&format!("detached; it goes on: shopfloor attach {session}")),
+        Left::Detached => out.note(&format!("detached; the session continues: shopfloor attach {session}")),
         Left::Told => {}
-        Left::Over(state) => out.note(&format!("the session is over: {state}")),
+        Left::Over(state) => out.note(&format!("the session ended: {state}")),
         Left::Ended { how, .. } => out.note(&format!("the session {how}")),
     }
     match left {
@@ -131,7 +132,7 @@ fn say(context: &Context, session: SessionId, left: &Left, exit_code: bool) -> E
     }
 }
 
-/// As shells say it.
+/// The exit code in the convention of shells.
 fn code_of(code: Option<i32>, signal: Option<i32>) -> u8 {
     let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
     u8::try_from(code & 0xff).unwrap_or(1)
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_are_said_as_shells_do() {
+    fn exit_codes_follow_the_convention_of_shells() {
         assert_eq!((code_of(Some(3), None), code_of(None, Some(9)), code_of(None, None)), (3, 137, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! `shopfloor audit …`
+//! `shopfloor audit`.
 
 use clap::Subcommand;
 use protocol::{ActedBy, AuditEntry, AuditPage, Call, Project};
@@ -7,24 +7,24 @@ use crate::pick::pick;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with the audit trail.
+/// Subcommands for the audit trail.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// The newest entries that you may see
+    /// List the newest entries that you can see
     List {
-        /// Only those of this project (id or name)
+        /// Only in this project (id or name)
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
-        /// Only those with a lower number
+        /// Only entries with a lower number
         #[arg(long, value_name = "N")]
         before: Option<u64>,
-        /// How many at most, up to 500 [default: 100]
+        /// How many entries, at most 500 [default: 100]
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: AuditCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let AuditCommand::List { project, before, limit } = command;
@@ -38,7 +38,7 @@ pub(crate) async fn run(command: AuditCommand, context: &Context) -> Result<(), 
 
 fn table(entries: &[AuditEntry], out: &Output) -> String {
     let titles = ["NO", "WHEN", "WHO…", "FROM…", "VERB", "SUBJECT", "WHAT…"];
-    let mut table = Table::new(&titles, "nothing that you may see");
+    let mut table = Table::new(&titles, "no entries");
     for entry in entries {
         table.row([
             entry.number.into(),
@@ -53,7 +53,7 @@ fn table(entries: &[AuditEntry], out: &Output) -> String {
     table.render(out)
 }
 
-/// Who did it: a person, or what acted on their behalf.
+/// The person, or the agent or runner that acted on their behalf.
 fn who(entry: &AuditEntry) -> String {
     let person = entry.actor.as_ref().map_or("-", |user| &user.name);
     match entry.via {

@@ -1,4 +1,4 @@
-//! `shopfloor chat …`
+//! `shopfloor chat`.
 
 use clap::Subcommand;
 use client::Client;
@@ -11,7 +11,7 @@ use crate::table::{Style, Table};
 use crate::text_arg::TextArg;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with a chat.
+/// Subcommands for a chat.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatCommand {
     /// Send a message; `#act_…` refers to an activity, `@name` mentions a person
@@ -21,42 +21,43 @@ pub(crate) enum ChatCommand {
         #[command(flatten)]
         text: TextArg,
     },
-    /// A page of a project's chat, oldest first
+    /// Show messages of a project's chat, oldest first
     List {
         /// The project's id or name
         project: String,
         /// Only messages with a lower number [default: the newest]
         #[arg(long, value_name = "N")]
         before: Option<u32>,
-        /// How many at most, up to 200 [default: 50]
+        /// How many messages, at most 200 [default: 50]
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
     /// Change one of your messages
     Edit {
-        /// Its id
+        /// The message's id
         message: MessageId,
         #[command(flatten)]
         text: TextArg,
     },
     /// Delete one of your messages
     Delete {
-        /// Its id
+        /// The message's id
         message: MessageId,
     },
-    /// Remember how far you have read
-    Read {
+    /// Mark messages as read
+    #[command(alias = "read")]
+    MarkRead {
         /// The project's id or name
         project: String,
-        /// The number of the last message that you read [default: the newest]
+        /// The number of the last message that you have read [default: the newest]
         #[arg(long, value_name = "N")]
         number: Option<u32>,
     },
-    /// How much you have not read
+    /// Count your unread messages in each project
     Unread,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let message: Message = match command {
@@ -80,13 +81,13 @@ pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), F
             out.note(&format!("deleted {message}"));
             return Ok(());
         }
-        ChatCommand::Read { project, number } => return read(client, out, &project, number).await,
+        ChatCommand::MarkRead { project, number } => return read(client, out, &project, number).await,
         ChatCommand::Unread => return unread(client, out).await,
     };
     out.show(&message, |out| entry(&message, out))
 }
 
-/// Says what waits for a person, as the page does between the messages and the place where one writes.
+/// Lists the questions that need the person, as the page does above the message box.
 async fn asked(client: &Client, out: &Output, project: ProjectId) -> Result<(), Failure> {
     let filter = EscalationFilter { project: Some(project), answered: None };
     let open: Vec<Escalation> = client.ask(Call::EscalationList { filter }).await?;
@@ -107,7 +108,7 @@ async fn read(client: &Client, out: &Output, project: &str, number: Option<u32>)
         }
     };
     let unread: Unread = client.ask(Call::ChatRead { project, input: MarkRead { number } }).await?;
-    out.show(&unread, |_| format!("read up to {}, {} unread", unread.read, unread.count))
+    out.show(&unread, |_| format!("read up to message {}, {} unread", unread.read, unread.count))
 }
 
 async fn unread(client: &Client, out: &Output) -> Result<(), Failure> {

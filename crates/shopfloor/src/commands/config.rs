@@ -1,4 +1,4 @@
-//! `shopfloor config …`
+//! `shopfloor config`.
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -8,14 +8,14 @@ use crate::settings::KEYS;
 use crate::table::Table;
 use crate::{Context, Failure, Setting};
 
-/// Everything that can be done with settings.
+/// Subcommands for settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Every setting, its value and where that comes from
+    /// Show every setting, its value and its origin
     Show,
 }
 
-/// One setting as it is shown; secrets are not.
+/// One setting; secrets are masked.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Shown {
     key: &'static str,
@@ -23,7 +23,7 @@ struct Shown {
     from: String,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) fn run(command: &ConfigCommand, context: &Context) -> Result<(), Failure> {
     let ConfigCommand::Show = command;
     let shown = collect(context)?;
@@ -109,7 +109,7 @@ fn many(key: &'static str, setting: &Setting<Vec<String>>) -> Shown {
     }
 }
 
-/// `postgres://ann:…@host/db`: who looks over your shoulder learns nothing.
+/// `postgres://ann:…@host/db`: hides the password.
 pub(crate) fn without_password(url: &str) -> String {
     let hidden = url.split_once("://").and_then(|(scheme, rest)| {
         let (login, place) = rest.rsplit_once('@')?;

@@ -1,4 +1,4 @@
-//! `shopfloor db …`
+//! `shopfloor db`.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -9,39 +9,40 @@ use store::transfer::{self, TransferError};
 use tokio::io::{BufReader, BufWriter, stdin, stdout};
 
 use super::serve_args::ServeArgs;
+use super::words;
 use crate::failure::chain;
 use crate::{Context, Failure};
 
-/// Everything that can be done with the database.
+/// Subcommands for the database.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
-    /// Write everything into a file that either kind of database can import; a hub may be running
+    /// Export the database into a file that SQLite and PostgreSQL can both import; the hub may be running
     Export(Transfer),
-    /// Read everything from such a file into an empty database
+    /// Import such a file into an empty database
     Import(Transfer),
-    /// Make a consistent copy of a database; a hub may be running
+    /// Make a consistent copy of the database; the hub may be running
     Backup(Transfer),
 }
 
-/// From where to where.
+/// The file and the database.
 #[derive(Debug, Args)]
 pub(crate) struct Transfer {
-    /// The file; for export and import `-` is standard output or input
+    /// The file; `-` is standard output (export) or standard input (import)
     file: PathBuf,
     /// The database [default: as for `up`]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: DbCommand, context: &Context) -> Result<(), Failure> {
     let (DbCommand::Export(args) | DbCommand::Import(args) | DbCommand::Backup(args)) = &command;
     let serve = ServeArgs::with_database(args.database.clone());
     let url = serve.settle(&context.layers, &context.settings.data_dir.value)?.database.value;
     let file = args.file.as_path();
     let done = match command {
-        DbCommand::Export(_) => format!("exported {} rows", export(&url, file).await?),
-        DbCommand::Import(_) => format!("imported {} rows", import(&url, file).await?),
+        DbCommand::Export(_) => format!("exported {}", words::counted(export(&url, file).await?, "row", "rows")),
+        DbCommand::Import(_) => format!("imported {}", words::counted(import(&url, file).await?, "row", "rows")),
         DbCommand::Backup(_) => {
             backup(&url, file).await?;
             format!("made the backup {}", file.display())
@@ -61,7 +62,7 @@ async fn export(url: &str, file: &Path) -> Result<u64, Failure> {
     match exported {
         Ok(rows) => copy.sync_all().map(|()| rows).map_err(|error| unusable(file, &error)),
         Err(error) => {
-            // Half an export is worse than none.
+            // Half an export is worse than none: delete it.
             let _ = std::fs::remove_file(file);
             Err(failed(error))
         }
@@ -78,7 +79,7 @@ async fn import(url: &str, file: &Path) -> Result<u64, Failure> {
 
 async fn backup(url: &str, file: &Path) -> Result<(), Failure> {
     transfer::backup(url, file).await.map_err(failed)?;
-    // What is only mine in the data directory is only mine in a copy.
+    // A copy must be as private as the data directory.
     std::fs::set_permissions(file, Permissions::from_mode(0o600)).map_err(|error| unusable(file, &error))
 }
 
@@ -86,7 +87,7 @@ fn create(file: &Path) -> Result<File, Failure> {
     let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     created.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Failure::conflict(format!("{} exists already", file.display())).advise("choose another name")
+            Failure::conflict(format!("{} already exists", file.display())).advise("choose another name")
         }
         _ => unusable(file, &error),
     })

@@ -1,4 +1,4 @@
-//! `shopfloor doctor`: what is there, what is missing, and what to do.
+//! `shopfloor doctor`: checks the installation and says how to fix problems.
 
 mod data_dir;
 mod database;
@@ -16,27 +16,27 @@ use crate::output::clean;
 use crate::table::Style;
 use crate::{Context, Exit, Failure, Output, hub_file};
 
-/// How one thing stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
-    /// As it should be.
+    /// Fine.
     Ok,
     /// Works, but should be changed.
     Warn,
-    /// Not there, or broken.
+    /// Missing or broken.
     Missing,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
     name: String,
     status: Status,
-    /// Whether Shopfloor cannot do without it.
+    /// Whether Shopfloor cannot work without it.
     required: bool,
     detail: String,
-    /// What to do, when something is to be done.
+    /// How to fix it.
     advice: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Check {
         Self { status: Status::Missing, ..Self::warn(name, detail, advice) }
     }
 
-    /// Says that Shopfloor cannot do without it.
+    /// Marks a check that Shopfloor cannot work without.
     fn required(self) -> Self {
         Self { required: true, ..self }
     }
@@ -63,11 +63,11 @@ impl Check {
     }
 }
 
-/// Looks at everything; the exit code says whether something required is broken.
+/// Runs all checks; the exit code is not 0 if something required is broken.
 pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     let data_dir = &context.settings.data_dir.value;
     let serve = ServeArgs::default().settle(&context.layers, data_dir)?;
-    // A file that cannot be read is reported by the check of the data directory.
+    // The check of the data directory reports an unreadable file.
     let beside = hub_file::read_hub(data_dir).ok().flatten();
     let health = network::health(beside.as_ref()).await;
     let mut checks = programs::check_all(context.layers.path().and_then(std::path::Path::parent)).await;
@@ -90,7 +90,7 @@ fn lines(checks: &[Check], out: &Output) -> String {
             Status::Missing => ("missing", Style::Yellow),
         };
         let status = style.paint(&format!("{word:<7}"), out.color);
-        let advice = check.advice.as_ref().map(|advice| format!("\n{:26}to do: {}", "", clean(advice)));
+        let advice = check.advice.as_ref().map(|advice| format!("\n{:26}fix: {}", "", clean(advice)));
         format!("{status}  {:<15}  {}{}", check.name, clean(&check.detail), advice.unwrap_or_default())
     };
     checks.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! `shopfloor escalation …`: what waits for a person.
+//! `shopfloor escalation`: questions to people.
 
 use clap::{Args, Subcommand};
 use client::Client;
@@ -12,43 +12,43 @@ use crate::table::{Cell, Style, Table, fields};
 use crate::text_arg::TextArg;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with requests for a person.
+/// Subcommands for requests for a person.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EscalationCommand {
-    /// What waits for a person
+    /// List the questions that need an answer
     List {
         /// Only in this project (id or name)
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
-        /// What was answered, too
+        /// Include answered questions
         #[arg(long)]
         all: bool,
     },
-    /// One request, with what to look at before deciding
+    /// Show one question with its context: attempts, last screen, changes, options
     Show {
-        /// Its id, or the beginning of its question
+        /// The escalation's id, or the beginning of its question
         escalation: String,
     },
-    /// Answer a request; the answer goes into the task, and the work goes on
+    /// Answer a question; the answer is added to the task, and the work continues
     Answer(AnswerArgs),
 }
 
 /// An answer.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Its id, or the beginning of its question
+    /// The escalation's id, or the beginning of its question
     escalation: String,
     #[command(flatten)]
     text: TextArg,
-    /// Choose one of the options that it offers, by its label or number
+    /// Choose one of the offered options, by its label or number
     #[arg(long, value_name = "OPTION", conflicts_with = "act")]
     option: Option<String>,
-    /// What the answer does, when none of the options fits
+    /// What to do with the task, if none of the options fits
     #[arg(long, value_parser = words::act())]
     act: Option<AnswerAct>,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: EscalationCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -70,9 +70,8 @@ pub(crate) async fn run(command: EscalationCommand, context: &Context) -> Result
 async fn answer(args: AnswerArgs, client: &Client, out: &Output) -> Result<(), Failure> {
     let text = args.text.read()?;
     if text.is_none() && args.option.is_none() && args.act.is_none() {
-        return Err(
-            Failure::usage("there is no answer").advise("give words, --option or --act; `show` lists the options")
-        );
+        return Err(Failure::usage("give an answer")
+            .advise("pass a text, --option or --act; `shopfloor escalation show` lists the options"));
     }
     let escalation = id(client, &args.escalation).await?;
     let option = match &args.option {
@@ -83,7 +82,7 @@ async fn answer(args: AnswerArgs, client: &Client, out: &Output) -> Result<(), F
     let escalation: Escalation = client.ask(Call::EscalationAnswer { escalation, input }).await?;
     let task = match out.json {
         true => None,
-        // It was answered, whoever may see the task.
+        // The answer is stored, even if the task cannot be read.
         false => client.ask::<TaskDetail>(Call::TaskShow { task: escalation.task }).await.ok(),
     };
     out.show(&escalation, |_| {
@@ -93,7 +92,7 @@ async fn answer(args: AnswerArgs, client: &Client, out: &Output) -> Result<(), F
     })
 }
 
-/// The label that a person means: itself, or its number in the list.
+/// The option that a person means: by its label or its number.
 fn label(text: &str, escalation: &Escalation) -> Result<String, Failure> {
     let options = &escalation.options;
     let same = options.iter().find(|option| option.label.eq_ignore_ascii_case(text.trim()));
@@ -103,9 +102,12 @@ fn label(text: &str, escalation: &Escalation) -> Result<String, Failure> {
         None => {
             let all: Vec<String> =
                 options.iter().enumerate().map(|(at, option)| format!("{}. {}", at + 1, option.label)).collect();
-            let all =
-                if all.is_empty() { "it has none: answer with words or --act".to_owned() } else { all.join(", ") };
-            Err(Failure::usage(format!("`{text}` is none of its options")).advise(all))
+            let all = if all.is_empty() {
+                "there are no options: answer with a text or --act".to_owned()
+            } else {
+                all.join(", ")
+            };
+            Err(Failure::usage(format!("`{text}` is not an option")).advise(all))
         }
     }
 }
@@ -116,7 +118,7 @@ async fn id(client: &Client, text: &str) -> Result<EscalationId, Failure> {
 
 fn table(list: &[Escalation], out: &Output) -> String {
     let titles = &["ID", "KIND", "QUESTION…", "TASK…", "ASKED", "ANSWER…"];
-    let mut table = Table::new(titles, "nothing waits for you");
+    let mut table = Table::new(titles, "no open questions");
     for one in list {
         let answer = one.answer.as_deref().unwrap_or("-");
         let answer = match (one.answered_at, &one.answered_by) {
@@ -147,7 +149,7 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
     add("session", escalation.session.map(|session| format!("`shopfloor session log {session}`")));
     add("other task", context.other_task.map(|task| task.to_string()));
-    add("where they meet", (!context.places.is_empty()).then(|| context.places.join(", ")));
+    add("conflict in", (!context.places.is_empty()).then(|| context.places.join(", ")));
     let by = escalation.answered_by.as_ref().map(|by| format!("by {}, ", by.name)).unwrap_or_default();
     add("answered", escalation.answered_at.map(|at| format!("{by}{}", when::relative(at, out.now))));
     add("answer", escalation.answer.clone());
@@ -161,16 +163,16 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     let attempts: Vec<String> = context.attempts.iter().map(|attempt| line(attempt, out)).collect();
     part("Attempts", &attempts.join("\n"));
     part("Last screen", context.screen.as_deref().unwrap_or_default());
-    part("Not here", context.missing.as_deref().unwrap_or_default());
+    part("Missing", context.missing.as_deref().unwrap_or_default());
     part("Changes", context.diff.as_deref().unwrap_or_default());
-    part("Changes of the other", context.other_diff.as_deref().unwrap_or_default());
+    part("Changes of the other task", context.other_diff.as_deref().unwrap_or_default());
     let option =
         |(at, option): (usize, &protocol::EscalationOption)| format!("  {}. {} ({})", at + 1, option.label, option.act);
     part("Options", &options.iter().enumerate().map(option).collect::<Vec<_>>().join("\n"));
     parts.join("\n\n")
 }
 
-/// Who had the task, and what came of it, in one line.
+/// One attempt: worker, outcome and reason.
 fn line(attempt: &AttemptLine, out: &Output) -> String {
     let AttemptLine { number, worker_name, agent, outcome, .. } = attempt;
     let at = when::relative(attempt.ended_at.unwrap_or(attempt.started_at), out.now);
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_shows_what_to_look_at() {
+    fn a_question_is_shown_with_its_context() {
         let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(90_000) };
         let mut asked = sample();
         let attempt = |number, outcome, reason: Option<&str>| AttemptLine {
@@ -237,7 +239,7 @@ mod tests {
             "Which one?\u{FFFD}[2J",
             "Attempts\n  1. anvil (codex), refused, 1 min ago: `a.md` is\u{FFFD}[2J empty\n  2. anvil (codex), open, 1 min ago\n",
             "Changes\n+a",
-            "Changes of the other\n+b",
+            "Changes of the other task\n+b",
             "Options\n  1. Accept it (accept)\n  2. Try again (retry)",
         ] {
             assert!(text.contains(part), "`{part}` is not in:\n{text}");
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_settled_itself_needs_nobody() {
+    fn a_settled_question_needs_no_answer() {
         let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(90_000) };
         let mut settled = sample();
         settled.answered_at = Some(Timestamp::from_millis(60_000));

@@ -1,4 +1,4 @@
-//! `shopfloor files`: a folder that is kept in step with the queue, for workers that only read and write files.
+//! `shopfloor files`: synchronizes a folder with the queue, for workers that only read and write files.
 
 mod arrivals;
 mod door;
@@ -33,40 +33,40 @@ use self::tree::{Folder, Tree};
 use crate::pick::pick;
 use crate::{Context, Failure, Output};
 
-/// How often the folders are looked at.
+/// Polling interval of the folders.
 const TICK: Duration = Duration::from_millis(300);
 
-/// Which folder, which project, and how patiently.
+/// Arguments of `files`.
 #[derive(Debug, Args)]
 pub(crate) struct FilesArgs {
-    /// The folder; `pending`, `assigned`, `reports`, `completed` and `failed` are made in it
+    /// The folder; Shopfloor creates `pending`, `assigned`, `reports`, `completed` and `failed` in it
     #[arg(long, value_name = "DIR", default_value = "tasks")]
     dir: PathBuf,
-    /// The project's id or name; needed unless you see one project only
+    /// The project's id or name; optional if you see only one project
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// What the folder's worker is called; the same name is the same worker [default: files, with the folder's name and a
-    /// mark of where it is]
+    /// The name of the folder's worker; the same name is the same worker [default: files, the folder's name and a hash
+    /// of its path]
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
-    /// How many tasks wait in `assigned` at once; with 0 nothing is taken, and the folder only adds and shows
+    /// How many tasks may be in `assigned` at once; 0 takes none: the folder then only adds and shows tasks
     #[arg(long, value_name = "N", default_value_t = 1)]
     assign: u16,
-    /// How long a file that cannot be read may be unfinished before `NAME.error.txt` says so
+    /// Seconds that an unreadable file may stay unfinished before `NAME.error.txt` explains what is wrong
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u64,
-    /// After how many minutes without a report or a change of its file a task is given back
+    /// Minutes without a report or a change of its file after which a task is returned
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     give_back: u64,
-    /// How many tasks that others added are shown in `pending` at most
+    /// How many tasks that others added to show in `pending`, at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     show: usize,
-    /// End when nothing is left to do: no task is open, and no file waits
+    /// Exit when no task is open and no file is waiting
     #[arg(long)]
     until_done: bool,
 }
 
-/// What a folder's worker is called: two folders are two workers, and the same one is the same again.
+/// The name of a folder's worker: each folder is another worker, across restarts.
 fn worker_of(dir: &Path) -> String {
     let whole = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     let name = whole.file_name().map(|name| domain::text::plain(&name.to_string_lossy(), 40)).unwrap_or_default();
@@ -74,31 +74,31 @@ fn worker_of(dir: &Path) -> String {
     format!("files {name} {}", &mark[..6])
 }
 
-/// One folder that is kept in step.
+/// One synchronized folder.
 struct Desk<'a> {
     client: Client,
     project: ProjectId,
     args: FilesArgs,
-    /// What its worker is called.
+    /// Its worker's name.
     worker: String,
     tree: Tree,
     state: State,
-    /// Every task that is known here, by the name of its file; those in `completed` by name only.
+    /// Every known task by the name of its file; tasks in `completed` by name only.
     papers: HashMap<String, (Folder, Paper)>,
-    /// How the files in `pending` look that were seen to be ours.
+    /// The signatures of files in `pending` that are known to be ours.
     ours: HashMap<String, Looks>,
     showing: Showing,
     settling: Settling,
     news: News,
     hands: hands::Hands,
     out: &'a Output,
-    /// Whether the hub has answered the last time.
+    /// Whether the last request reached the hub.
     reached: bool,
 }
 
-/// Keeps the folder in step until it is told to stop.
+/// Synchronizes the folder until a signal ends the process.
 pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failure> {
-    // An agent may be the one that writes into the folder: what it asks for is not the person's.
+    // An agent may write into the folder: its requests are not the person's.
     let client = context.client()?.for_agent();
     let project = project(&client, args.project.as_deref()).await?;
     let tree = Tree::open(&args.dir)?;
@@ -119,7 +119,7 @@ pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failur
         tree,
         state,
     };
-    context.out.note(&format!("keeping {} in step with project {project}; Ctrl-C ends it", desk.tree.shown()));
+    context.out.note(&format!("synchronizing {} with project {project}; Ctrl-C stops it", desk.tree.shown()));
     desk.serve().await
 }
 
@@ -130,17 +130,19 @@ async fn project(client: &Client, named: Option<&str>) -> Result<ProjectId, Fail
     let all: Vec<Project> = client.ask(protocol::Call::ProjectList {}).await?;
     match all.as_slice() {
         [only] => Ok(only.id),
-        [] => Err(Failure::usage("you see no project").advise("`shopfloor project create NAME` makes one")),
+        [] => Err(Failure::usage("you have no project").advise("create one with `shopfloor project create NAME`")),
         several => {
             let names: Vec<&str> = several.iter().take(8).map(|project| project.name.as_str()).collect();
-            Err(Failure::usage("say which project").advise(format!("--project NAME; you see {}", names.join(", "))))
+            Err(Failure::usage("choose a project")
+                .advise(format!("pass --project NAME; you can see {}", names.join(", "))))
         }
     }
 }
 
 impl Desk<'_> {
     async fn serve(&mut self) -> Result<(), Failure> {
-        let stop = |kind| signal(kind).map_err(|error| Failure::other(format!("cannot wait for signals: {error}")));
+        let stop =
+            |kind| signal(kind).map_err(|error| Failure::other(format!("could not listen for signals: {error}")));
         let (mut interrupt, mut end) = (stop(SignalKind::interrupt())?, stop(SignalKind::terminate())?);
         loop {
             match self.round().await {
@@ -161,7 +163,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Everything once, in an order that loses nothing wherever it breaks off.
+    /// One round; the order of its steps loses nothing if it is interrupted.
     async fn round(&mut self) -> Result<(), Trouble> {
         self.straighten()?;
         self.look_over()?;
@@ -173,10 +175,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Says once when the hub is gone, and once when it is back.
+    /// Notes once when the hub stops answering, and once when it answers again.
     fn reach(&mut self, error: Option<&ClientError>) {
         match (self.reached, error) {
-            (true, Some(error)) => self.out.note(&format!("the hub does not answer, waiting: {error}")),
+            (true, Some(error)) => self.out.note(&format!("the hub does not answer; retrying: {error}")),
             (false, None) => self.out.note("the hub answers again"),
             _ => {}
         }
@@ -192,13 +194,13 @@ impl Desk<'_> {
         !self.papers.values().any(open) && !self.showing.leaves_out() && !self.settling.waits() && self.news.is_quiet()
     }
 
-    /// The name of the file that a task has here.
+    /// The name of a task's file.
     fn name_of(&self, task: TaskId) -> Option<String> {
         self.papers.iter().find(|(_, (_, paper))| paper.mark.task == task).map(|(name, _)| name.clone())
     }
 }
 
-/// Why a round broke off.
+/// Why a round was interrupted.
 enum Trouble {
     Hub(ClientError),
     Disk(Failure),
@@ -216,7 +218,7 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// Whether it may work later without anybody doing anything.
+/// Whether a retry may succeed.
 fn passes(error: &ClientError) -> bool {
     match error {
         ClientError::Unreachable { .. } => true,

@@ -8,7 +8,7 @@ use crate::pick::pick_if;
 use crate::table::Style;
 use crate::{Context, Failure};
 
-/// Where.
+/// Arguments of both.
 #[derive(Debug, Args)]
 pub(crate) struct FreezeArgs {
     /// Only in this project (id or name) [default: everywhere]
@@ -16,16 +16,16 @@ pub(crate) struct FreezeArgs {
     project: Option<String>,
 }
 
-/// Stops everything of the caller's, until it is thawed.
+/// Stops everything of the caller's until it is thawed.
 pub(crate) async fn stop(args: FreezeArgs, context: &Context) -> Result<(), Failure> {
     let client = context.client()?;
     let project = pick_if::<Project>(&client, args.project.as_deref()).await?;
     let frozen: Frozen = client.ask(Call::FloorFreeze { input: Freeze { project } }).await?;
     context.out.show(&frozen, |out| {
         let stopped = Style::Red.paint("stopped", out.color);
-        let workers = counted(u64::from(frozen.workers), "worker takes nothing", "workers take nothing");
+        let workers = counted(frozen.workers, "worker takes nothing", "workers take nothing");
         let asked = ("session was asked to stop", "sessions were asked to stop");
-        let sessions = counted(u64::from(frozen.sessions), asked.0, asked.1);
+        let sessions = counted(frozen.sessions, asked.0, asked.1);
         let again = args.project.as_ref().map(|project| format!(" --project '{project}'")).unwrap_or_default();
         let again = crate::output::clean(&again);
         format!("{stopped}: {workers}, {sessions}; nothing is handed out until `shopfloor thaw{again}`")
@@ -39,11 +39,11 @@ pub(crate) async fn thaw(args: FreezeArgs, context: &Context) -> Result<(), Fail
     let frozen: Frozen = client.ask(Call::FloorThaw { input: Freeze { project } }).await?;
     let again = |_: &crate::Output| match frozen.workers {
         0 if frozen.frozen => {
-            "still stopped: everything is, so that `shopfloor thaw` without --project goes on".to_owned()
+            "still stopped: you stopped all projects; run `shopfloor thaw` without --project".to_owned()
         }
-        0 => "thawed: no worker of yours waited for it".to_owned(),
+        0 => "thawed: none of your workers was stopped".to_owned(),
         workers => {
-            let workers = counted(u64::from(workers), "worker takes tasks", "workers take tasks");
+            let workers = counted(workers, "worker takes tasks", "workers take tasks");
             format!("thawed: {workers} again")
         }
     };

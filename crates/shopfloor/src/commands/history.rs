@@ -1,4 +1,4 @@
-//! How a text evolved: its versions, and the difference between two.
+//! Versions of a text, and the difference between two of them.
 
 use clap::Args;
 use domain::AuthorKind;
@@ -8,13 +8,13 @@ use crate::output::clean;
 use crate::table::{Style, Table};
 use crate::{Failure, Output, when};
 
-/// Which two versions to compare.
+/// The versions to compare.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RangeArgs {
-    /// The older version; the one before --to unless told, and 0 is the empty text
+    /// The older version; 0 is the empty text [default: the one before --to]
     #[arg(long, value_name = "N")]
     from: Option<u32>,
-    /// The newer version; the current one unless told
+    /// The newer version [default: the current one]
     #[arg(long, value_name = "N")]
     to: Option<u32>,
 }
@@ -25,13 +25,13 @@ impl From<RangeArgs> for DiffRange {
     }
 }
 
-/// Which versions to list.
+/// The versions to list.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PageArgs {
     /// Only versions older than this one
     #[arg(long, value_name = "N")]
     before: Option<u32>,
-    /// How many at most, up to 100
+    /// How many versions, at most 100
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
 }

@@ -8,12 +8,12 @@ use crate::{Context, Failure};
 const WORKER: &str = include_str!("instructions/worker.md");
 const COORDINATOR: &str = include_str!("instructions/coordinator.md");
 
-/// For whom.
+/// Arguments of `instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct InstructionsArgs {
-    /// What the agent is to be
+    /// The agent's role
     role: Role,
-    /// Which agent reads them
+    /// The agent that reads them
     #[arg(long = "for", value_name = "AGENT", default_value = "agents-md")]
     target: Target,
 }
@@ -21,9 +21,9 @@ pub(crate) struct InstructionsArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Role {
-    /// Splits a goal into tasks and watches them
+    /// Splits a goal into tasks and follows them
     Coordinator,
-    /// Takes tasks, does them, reports
+    /// Takes tasks, does them and reports
     Worker,
 }
 
@@ -40,7 +40,7 @@ enum Target {
     AgentsMd,
 }
 
-/// Everything about them, for programs.
+/// The instructions with their target, for programs.
 #[derive(Serialize)]
 struct Instructions {
     role: Role,
@@ -48,21 +48,18 @@ struct Instructions {
     target: Target,
     /// The file that the agent reads them from.
     file: &'static str,
-    /// How the agent gets its tools.
+    /// How to give the agent its tools.
     tools: &'static str,
     text: String,
 }
 
-/// Prints them; where they belong is said beside.
+/// Prints them; standard error says where they belong.
 pub(crate) fn run(args: &InstructionsArgs, context: &Context) -> Result<(), Failure> {
     let instructions = instructions(args.role, args.target);
     let out = &context.out;
     out.show(&instructions, |_| instructions.text.clone())?;
     if !out.json {
-        out.note(&format!(
-            "they belong into {}; the agent gets its tools with:\n{}",
-            instructions.file, instructions.tools
-        ));
+        out.note(&format!("add them to {}; give the agent its tools with:\n{}", instructions.file, instructions.tools));
     }
     Ok(())
 }
@@ -133,7 +130,7 @@ mod tests {
                 for tool in TOOLS {
                     assert!(text.contains(&format!("`{tool}`")), "{role:?} {target:?} does not name {tool}");
                 }
-                // Whatever looks like a tool is one.
+                // Every quoted word that looks like a tool is one.
                 let quoted =
                     text.split('`').skip(1).step_by(2).filter(|word| word.contains('_') && !word.contains(' '));
                 let known = [

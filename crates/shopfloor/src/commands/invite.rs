@@ -1,4 +1,4 @@
-//! `shopfloor invite …`
+//! `shopfloor invite`.
 
 use clap::Subcommand;
 use domain::Timestamp;
@@ -8,27 +8,27 @@ use crate::pick::pick;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with invitations.
+/// Subcommands for invitations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InviteCommand {
-    /// Make a link that lets one new person in; it is printed once
+    /// Create a link that lets one new person in; it is printed once
     Create {
-        /// Whom it is for
+        /// The new person's name
         name: String,
-        /// When it stops working: a time, or a distance as 12h [default: 7d]
+        /// When it expires: a time, or a duration such as 12h [default: 7d]
         #[arg(long, value_name = "WHEN", value_parser = when::parse)]
         expires: Option<Timestamp>,
     },
-    /// Your invitations
+    /// List your invitations
     List,
-    /// Take an invitation back
+    /// Revoke an invitation
     Revoke {
-        /// Its id, or whom it is for
+        /// The invitation's id, or the person's name
         invite: String,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -37,7 +37,10 @@ pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(),
             let made: NewInvite = client.ask(Call::InviteCreate { input }).await?;
             if !out.json {
                 let until = when::ahead(made.invite.expires_at, out.now);
-                out.note(&format!("{}: lets one person in, expires {until}; not shown again", made.invite.id));
+                out.note(&format!(
+                    "{}: lets one person in; expires {until}; this link is not shown again",
+                    made.invite.id
+                ));
             }
             out.show(&made, |_| made.link.clone())
         }

@@ -1,4 +1,4 @@
-//! `shopfloor login …`
+//! `shopfloor login`.
 
 use clap::{Args, Subcommand};
 use domain::LoginId;
@@ -7,35 +7,35 @@ use protocol::{Call, Login, LoginLink};
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// A fresh link, or what is done with the browsers that are logged in.
+/// Arguments of `login`.
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
     #[command(subcommand)]
     command: Option<LoginCommand>,
 }
 
-/// Everything that can be done with browsers that are logged in.
+/// Subcommands for browsers that are logged in.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoginCommand {
-    /// Your browsers that are logged in
+    /// List your logged-in browsers
     List,
     /// Log one of them out
     Revoke {
-        /// Its id
+        /// The login's id
         login: LoginId,
     },
     /// Log all of them out
     RevokeAll,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(args: LoginArgs, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match args.command {
         None => {
             let link: LoginLink = client.ask(Call::LoginLink {}).await?;
             if !out.json {
-                out.note(&format!("opens once; expires {}", when::ahead(link.expires_at, out.now)));
+                out.note(&format!("works once; expires {}", when::ahead(link.expires_at, out.now)));
             }
             out.show(&link, |_| link.link.clone())
         }
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: LoginArgs, context: &Context) -> Result<(), Failur
         }
         Some(LoginCommand::RevokeAll) => {
             client.ask::<()>(Call::LoginRevokeAll {}).await?;
-            out.note("all your browsers are logged out");
+            out.note("logged out all your browsers");
             Ok(())
         }
     }

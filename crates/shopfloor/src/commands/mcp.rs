@@ -1,4 +1,4 @@
-//! `shopfloor mcp`: the tools for an agent that speaks MCP over standard input and output.
+//! `shopfloor mcp`: an MCP server on standard input and output that gives an agent its tools.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use protocol::{Call, Problem, ProblemKind};
 
 use crate::{Context, Failure};
 
-/// How an agent's tools are served.
+/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// The project that is meant when the agent names none: its id or name [env: SHOPFLOOR_PROJECT]
+    /// The default project, if the agent names none: its id or name [env: SHOPFLOOR_PROJECT]
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// What the agent is called as a worker; the same name is the same worker [default: one of its own]
+    /// The agent's name as a worker; the same name is the same worker [default: a new name]
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
 }
 
-/// Serves until the agent closes its end.
+/// Serves until the agent closes standard input.
 pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<(), Failure> {
     let verbs = Arc::new(ClientVerbs(context.client()?.for_agent()));
     let desk = Arc::new(Desk::new(verbs, settings(args, context)));
     mcp::serve_stdio(desk).await.map_err(Failure::other)
 }
 
-/// What the session that the agent runs in says about it.
+/// The agent's identity: its session, project and worker.
 fn settings(args: McpArgs, context: &Context) -> Settings {
     let variable = |name: &str| context.layers.variable(name);
     let session = variable("SHOPFLOOR_SESSION").and_then(|text| text.parse().ok());
@@ -37,20 +37,20 @@ fn settings(args: McpArgs, context: &Context) -> Settings {
         session,
         task: variable("SHOPFLOOR_TASK").and_then(|text| text.parse().ok()),
         fence: variable("SHOPFLOOR_FENCE").and_then(|text| text.parse().ok()),
-        // The agent of a session is the worker of its session, whatever it is called.
+        // An agent in a session is its session's worker, whatever its name.
         worker: args.worker.or_else(|| session.is_none().then(own_name)),
         grace: None,
     }
 }
 
-/// A name that no other agent has: process ids are the same in many containers.
+/// A unique worker name: process ids repeat in containers.
 fn own_name() -> String {
     let id = domain::WorkerId::generate().to_string();
-    // The end of an id is random; its beginning is the time.
+    // The end of an id is random; its beginning is a time.
     format!("mcp-{}", &id[id.len() - 8..])
 }
 
-/// Asks the hub, as whoever has the token.
+/// Calls the hub with the caller's token.
 struct ClientVerbs(Client);
 
 impl Verbs for ClientVerbs {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_with_the_same_number_have_names_of_their_own() {
+    fn processes_with_the_same_id_have_different_names() {
         let (here, there) = (own_name(), own_name());
         assert_ne!(here, there);
         assert!(here.starts_with("mcp-") && here.len() == "mcp-".len() + 8, "{here}");

@@ -1,4 +1,4 @@
-//! `shopfloor metrics`: how the work in a project goes, in numbers and small plots.
+//! `shopfloor metrics`: a project's metrics as numbers and small plots.
 
 mod lines;
 mod plot;
@@ -13,15 +13,19 @@ use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output};
 
-/// Of what, and since when.
+/// Arguments of `metrics`.
 #[derive(Debug, Args)]
 pub(crate) struct MetricsArgs {
     /// The project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: String,
     /// How many hours to show [default: 24]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = hours)]
     hours: Option<u32>,
+}
+
+fn hours(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|hours| *hours > 0).ok_or_else(|| format!("`{text}` is not a number of hours"))
 }
 
 /// Shows them.
@@ -48,9 +52,9 @@ fn numbers(metrics: &Metrics, out: &Output) -> String {
     let or_dash = |value: Option<String>| Cell::from(value.unwrap_or_else(|| "-".to_owned()));
     let asked = match (metrics.over, metrics.interventions) {
         (0, 0) => "-".to_owned(),
-        (0, times) => format!("{times}, and no task is over yet"),
+        (0, times) => format!("{times}; no task is finished yet"),
         (_, times) => {
-            format!("{times}, {} for each task that is over", words::hundredths(metrics.interventions_per_task))
+            format!("{times}, {} per finished task", words::hundredths(metrics.interventions_per_task))
         }
     };
     let score = |mean: u32| {
@@ -63,13 +67,13 @@ fn numbers(metrics: &Metrics, out: &Output) -> String {
     };
     let pairs = [
         ("tasks", if counts.is_empty() { "none".into() } else { counts.join(", ").into() }),
-        ("people were asked", asked.into()),
+        ("interventions", asked.into()),
         ("context score", or_dash(metrics.context_score.map(score))),
         ("speed-up", or_dash(metrics.speed_up.map(|times| format!("{} × one worker", words::hundredths(times))))),
         ("workers at once", or_dash((metrics.peak > 0).then(busy))),
         ("vanished, noticed in", or_dash(metrics.vanished.as_ref().map(noticed))),
         ("failed, noticed in", or_dash(metrics.failures.as_ref().map(noticed))),
-        ("a task waits", or_dash(metrics.waiting_ms.map(words::stretch))),
+        ("time in the queue", or_dash(metrics.waiting_ms.map(words::stretch))),
         ("used", words::usage(&metrics.usage).into()),
     ];
     fields(out, &pairs)

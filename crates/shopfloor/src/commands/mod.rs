@@ -47,88 +47,88 @@ pub(crate) enum Command {
     Up(up::UpArgs),
     /// Start a hub for a team
     Serve(up::ServeCommand),
-    /// What people align on: goals, constraints, visibility
+    /// Projects: shared goals, constraints and visibility
     #[command(subcommand)]
     Project(project::ProjectCommand),
-    /// Lines of work in a project: intent, plan, status
+    /// Activities: lines of work in a project, with intent, plan and status
     #[command(subcommand)]
     Activity(activity::ActivityCommand),
-    /// The people of this hub
+    /// People on this hub
     #[command(subcommand)]
     User(user::UserCommand),
     /// A project's group chat
     #[command(subcommand)]
     Chat(chat::ChatCommand),
-    /// Credentials for the CLI and for programs
+    /// Credentials for the CLI and other programs
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Print a fresh one-time link that logs a browser in as you
+    /// Print a one-time link that logs a browser in as you, or manage logged-in browsers
     Login(login::LoginArgs),
-    /// Links that let new people in
+    /// Invitations: links that let new people in
     #[command(subcommand)]
     Invite(invite::InviteCommand),
-    /// Links to a read-only page of a project, without an account
+    /// Observer links: a read-only page of a project, without an account
     #[command(subcommand)]
     Observer(observer::ObserverCommand),
-    /// Agents, commands and shells in their terminals
+    /// Sessions: agents, commands and shells in terminals
     #[command(subcommand)]
     Session(session::SessionCommand),
-    /// Use a session's terminal here; the line at the bottom says how to leave it
+    /// Use a session's terminal here; the bottom line shows how to detach
     Attach(attach::AttachArgs),
-    /// Work in a queue: what is to be done, how it is accepted, who has it
+    /// Tasks: work in a queue, with acceptance criteria and dependencies
     #[command(subcommand)]
     Task(task::TaskCommand),
-    /// Who takes tasks: agents on your runners, and others
+    /// Workers: agents on your runners, and others, that take tasks
     #[command(subcommand)]
     Worker(worker::WorkerCommand),
     /// How a project hands out its tasks
     #[command(subcommand)]
     Work(work::WorkCommand),
-    /// What waits for a person
+    /// Questions that need a person's answer
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
-    /// What others wrote and would run on your runners: allow it, or not
+    /// Requests to run other people's text on your runners
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
-    /// How the work in a project goes
+    /// Show a project's metrics
     Metrics(metrics::MetricsArgs),
-    /// Stop all your workers and sessions at once; nothing is handed out until `thaw`
+    /// Stop all your workers and sessions; nothing is handed out until `thaw`
     StopEverything(freeze::FreezeArgs),
     /// Hand out tasks again after `stop-everything`
     Thaw(freeze::FreezeArgs),
-    /// Print instructions that make an agent a worker or a coordinator
+    /// Print instructions that turn an agent into a worker or a coordinator
     Instructions(instructions::InstructionsArgs),
-    /// Where sessions work: worktrees on branches of their own
+    /// Workspaces: git clones on their own branches, where sessions work
     #[command(subcommand)]
     Workspace(workspace::WorkspaceCommand),
-    /// What sessions have shown, to be played again
+    /// Recordings of sessions
     #[command(subcommand)]
     Recording(recording::RecordingCommand),
-    /// Run agents on this machine, or manage the machines that do
+    /// Run agents on this machine, or manage your runners
     Runner(runner::RunnerArgs),
-    /// Who did what, when, from where
+    /// Audit trail: who did what, when and from where
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Who is here, looking at what
+    /// Show who is connected and what they look at
     Presence,
-    /// Print changes as they come
+    /// Print changes as they happen
     Watch(watch::WatchArgs),
-    /// Keep a folder in step with a project's queue, for workers that only read and write files
+    /// Synchronize a folder with a project's queue, for workers that only read and write files
     Files(files::FilesArgs),
-    /// Give an agent that speaks MCP its tools, over standard input and output
+    /// Serve an agent's MCP tools on standard input and output
     Mcp(mcp::McpArgs),
-    /// Say what is there, what is missing, and what to do
+    /// Check the installation and say how to fix problems
     Doctor,
-    /// Fill an empty floor with an example, or remove it again
+    /// Fill an empty floor with an example, or remove the example
     Demo(demo::DemoArgs),
-    /// Move or copy the hub's database
+    /// Export, import or copy the hub's database
     #[command(subcommand)]
     Db(db::DbCommand),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(shell::CompletionsArgs),
-    /// Print the man page, or write all of them into a directory
+    /// Print the man page, or write all man pages into a directory
     Man(shell::ManArgs),
-    /// Your settings
+    /// Show your settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
     /// Print the hub's OpenAPI document

@@ -1,4 +1,4 @@
-//! `shopfloor observer …`
+//! `shopfloor observer`.
 
 use clap::Subcommand;
 use domain::{ObserverId, Timestamp};
@@ -8,32 +8,32 @@ use crate::pick::pick;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with observer links.
+/// Subcommands for observer links.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ObserverCommand {
-    /// Make a link to a read-only page of a project; it is printed once
+    /// Create a link to a read-only page of a project; it is printed once
     Create {
         /// The project's id or name
         project: String,
-        /// Whom it is for
+        /// The observer's name
         name: String,
-        /// When it stops working: a time, or a distance as 30d [default: never]
+        /// When it expires: a time, or a duration such as 30d [default: never]
         #[arg(long, value_name = "WHEN", value_parser = when::parse)]
         expires: Option<Timestamp>,
     },
-    /// A project's observer links
+    /// List a project's observer links
     List {
         /// The project's id or name
         project: String,
     },
-    /// Take an observer link back, at once
+    /// Revoke an observer link at once
     Revoke {
-        /// Its id
+        /// The observer link's id
         observer: ObserverId,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: ObserverCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -42,7 +42,10 @@ pub(crate) async fn run(command: ObserverCommand, context: &Context) -> Result<(
             let input = ObserverCreate { name, expires_at: expires };
             let made: NewObserver = client.ask(Call::ObserverCreate { project, input }).await?;
             if !out.json {
-                out.note(&format!("{}: whoever has the link can read the project; not shown again", made.observer.id));
+                out.note(&format!(
+                    "{}: anybody with this link can read the project; the link is not shown again",
+                    made.observer.id
+                ));
             }
             out.show(&made, |_| made.link.clone())
         }

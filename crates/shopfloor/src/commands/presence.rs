@@ -1,4 +1,4 @@
-//! `shopfloor presence`
+//! `shopfloor presence`.
 
 use protocol::{Activity, ActivityFilter, Call, Place, PresenceEntry, Project, User};
 
@@ -6,7 +6,7 @@ use super::words;
 use crate::table::Table;
 use crate::{Context, Failure, Output};
 
-/// Shows who is here, looking at what.
+/// Shows who is connected and what they look at.
 pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let entries: Vec<PresenceEntry> = client.ask(Call::PresenceList {}).await?;
@@ -40,7 +40,7 @@ impl Names {
 }
 
 fn table(entries: &[PresenceEntry], names: &Names, out: &Output) -> String {
-    let mut table = Table::new(&["ID", "NAME…", "HERE", "LOOKING AT…"], "nobody is here");
+    let mut table = Table::new(&["ID", "NAME…", "HERE", "LOOKING AT…"], "nobody is connected");
     for entry in entries {
         let user = names.users.iter().find(|user| user.id == entry.user);
         let places: Vec<String> = entry.places.iter().map(|place| names.place(place)).collect();

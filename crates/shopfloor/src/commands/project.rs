@@ -1,4 +1,4 @@
-//! `shopfloor project …`
+//! `shopfloor project`.
 
 mod args;
 
@@ -15,7 +15,7 @@ use crate::pick::pick;
 use crate::table::{Table, fields};
 use crate::{Context, Failure, Output, when};
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     doubt(&command, context);
@@ -49,7 +49,7 @@ pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<()
     }
 }
 
-/// Says at once what would otherwise only be noticed when a session starts.
+/// Warns now about problems that would otherwise show up when a session starts.
 fn doubt(command: &ProjectCommand, context: &Context) {
     let named = match command {
         ProjectCommand::Create(args) => &args.repositories,
@@ -93,13 +93,14 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
         repositories,
     };
     if input == (ProjectUpdate { expected_version: input.expected_version, ..Default::default() }) {
-        return Err(Failure::usage("there is nothing to change").advise("give a new text or at least one option"));
+        return Err(Failure::usage("nothing to change").advise("pass a new text or at least one option"));
     }
     let project: Project = client.ask(Call::ProjectUpdate { project, input }).await?;
     out.show(&project, |out| details(&project, out))
 }
 
-/// The new list, if anything about it was said: what is only said of the last repository leaves the others.
+/// The new list of repositories, if any of its options was given; options for the last one leave the others as they
+/// are.
 async fn repositories(
     args: &UpdateArgs,
     client: &Client,
@@ -118,7 +119,7 @@ async fn repositories(
     Ok(Some(list))
 }
 
-/// A repository that stays keeps what was said about it before.
+/// A repository that stays in the list keeps its settings.
 fn kept(repository: &Repository, before: &[Repository]) -> Repository {
     let known = before.iter().find(|known| known.location == repository.location);
     known.map_or_else(
@@ -134,7 +135,7 @@ async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
     pick::<Project>(client, text).await
 }
 
-/// Projects below each other.
+/// A table of projects.
 pub(crate) fn table(projects: &[Project], out: &Output) -> String {
     let mut table = Table::new(&["ID", "NAME…", "OWNER…", "VISIBILITY", "UPDATED"], "no projects yet");
     for project in projects {
@@ -150,15 +151,22 @@ pub(crate) fn table(projects: &[Project], out: &Output) -> String {
 }
 
 fn details(project: &Project, out: &Output) -> String {
-    let retention = project.retention_days.map_or_else(|| "for ever".to_owned(), |days| format!("{days} days"));
-    let recordings = if project.archive_recordings { format!("kept {retention}") } else { "not kept".to_owned() };
+    let days = |days| format!("for {}", words::counted(days, "day", "days"));
+    let archive = match project.archive_recordings {
+        true => format!("on, kept {}", project.retention_days.map_or_else(|| "forever".to_owned(), days)),
+        false => "off (recordings stay on their runner)".to_owned(),
+    };
     let mut pairs = vec![
         ("id", project.id.into()),
         ("owner", (&project.owner.name).into()),
         ("visibility", project.visibility.into()),
         ("share execution", words::yes(project.share_execution).into()),
-        ("recordings", recordings.into()),
-        ("others' work", if project.sandbox_others { "in a sandbox" } else { "as the worker or session says" }.into()),
+        ("archive recordings", archive.into()),
+        (
+            "work of others",
+            if project.sandbox_others { "in a sandbox" } else { "in a sandbox if its worker or session says so" }
+                .into(),
+        ),
         ("version", project.version.into()),
         ("created", when::relative(project.created_at, out.now).into()),
         ("updated", when::relative(project.updated_at, out.now).into()),
@@ -180,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repository_that_stays_keeps_what_was_said_about_it() {
+    fn a_repository_that_stays_keeps_its_settings() {
         let at = |location: &str| Repository { location: location.to_owned(), ..Repository::default() };
         let before = [Repository { setup: Some("make".to_owned()), base_branch: Some("main".to_owned()), ..at("/a") }];
         assert_eq!(kept(&at("/a"), &before), before[0]);

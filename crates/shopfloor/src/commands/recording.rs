@@ -1,4 +1,4 @@
-//! `shopfloor recording …`
+//! `shopfloor recording`.
 
 mod cast;
 mod pages;
@@ -14,31 +14,31 @@ use super::words;
 use crate::table::{Table, fields};
 use crate::{Context, Exit, Failure, Output, when};
 
-/// Everything that can be done with recordings.
+/// Subcommands for recordings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordingCommand {
-    /// The recordings that you may see, each by its session
+    /// List the recordings that you can see, by session
     List(ScopeArgs),
-    /// One recording and what is worth finding in it
+    /// Show one recording and its markers
     Show {
         /// The session's id or title
         session: String,
     },
-    /// Play a recording on this terminal; space pauses, q leaves
+    /// Play a recording in this terminal; space pauses, q quits
     Play {
         /// The session's id or title
         session: String,
         #[command(flatten)]
         pace: play::Pace,
     },
-    /// Write a recording as an asciicast, which `asciinema play` and others play
+    /// Export a recording as an asciicast, for `asciinema play` and other players
     Export {
         /// The session's id or title
         session: String,
-        /// The file; standard output unless told
+        /// The file [default: standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// The format: 3 for asciinema 3, 2 for older players
+        /// The asciicast version: 3 for asciinema 3, 2 for older players
         #[arg(long, value_name = "VERSION", default_value = "3", value_parser = clap::value_parser!(u8).range(2..=3))]
         asciicast: u8,
     },
@@ -49,17 +49,17 @@ pub(crate) enum RecordingCommand {
         /// The text, ignoring case
         text: String,
     },
-    /// Never throw one of your recordings away
+    /// Keep one of your recordings, even when space is needed
     Keep {
         /// The session's id or title
         session: String,
-        /// Let it be thrown away again when space is needed
+        /// Let the recording be deleted again when space is needed
         #[arg(long)]
         no: bool,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: RecordingCommand, context: &Context) -> Result<Exit, Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -88,7 +88,7 @@ pub(crate) async fn run(command: RecordingCommand, context: &Context) -> Result<
             out.show(&found, |out| hits_table(&found, out))?;
             if found.truncated && !out.json {
                 let first = found.hits.len();
-                out.note(&format!("these are the first {first}, and there are more: look for something rarer"));
+                out.note(&format!("only the first {first} matches are shown: search for a rarer text"));
             }
         }
         RecordingCommand::Keep { session, no } => {

@@ -1,4 +1,4 @@
-//! `shopfloor runner …`
+//! `shopfloor runner`.
 
 mod foreground;
 mod hidden;
@@ -24,14 +24,14 @@ use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
 const EXAMPLES: &str = "\
-Without a subcommand, this process runs sessions for the hub until it is stopped; the sessions go on.
-There, --token-file has the runner's own token, and --data-dir the folder that is its own.
+Without a subcommand, this process is a runner: it runs sessions for the hub until you stop it. Sessions continue.
+Then --token-file is the runner's own token, and --data-dir is the runner's own folder.
 
 Examples:
   shopfloor runner create laptop
   shopfloor runner --hub https://floor.example.com --token-file laptop.token --name laptop --label gpu";
 
-/// A runner of this machine, or what is done with all of them.
+/// Runs a runner on this machine, or manages runners.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct RunnerArgs {
@@ -41,34 +41,34 @@ pub(crate) struct RunnerArgs {
     run: RunArgs,
 }
 
-/// Everything that can be done with runners.
+/// Subcommands for runners.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunnerCommand {
-    /// Register a runner; its secret is printed once
+    /// Register a runner; its token is printed once
     Create {
-        /// What you call it, as your machine's name
+        /// A name for it, such as your machine's
         name: String,
     },
-    /// The runners of this hub
+    /// List the runners of this hub
     List,
-    /// One runner, with the agents that it found
+    /// Show one runner and its agents
     Show {
-        /// Its id or name
+        /// The runner's id or name
         runner: String,
     },
     /// Remove one of your runners
     Remove {
-        /// Its id or name
+        /// The runner's id or name
         runner: String,
     },
     /// Change what one of your runners runs for other people
     Update {
-        /// Its id or name
+        /// The runner's id or name
         runner: String,
         /// What it runs of other people's text without asking you
         #[arg(long, value_parser = words::policy())]
         policy: Option<RunnerPolicy>,
-        /// Whether work that others ask for runs in a sandbox
+        /// Whether work that other people request runs in a sandbox
         #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
         sandbox_others: Option<bool>,
     },
@@ -81,7 +81,7 @@ impl RunnerArgs {
     }
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failure> {
     let Some(command) = args.command else {
         return foreground::run(args.run, context).await;
@@ -91,7 +91,7 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
         RunnerCommand::Create { name } => {
             let made: NewRunner = context.client()?.ask(Call::RunnerCreate { input: RunnerCreate { name } }).await?;
             if !out.json {
-                out.note(&format!("{}: the secret below is not shown again", made.runner.id));
+                out.note(&format!("{}: the token below is not shown again", made.runner.id));
             }
             out.show(&made, |_| made.secret.clone())
         }
@@ -129,7 +129,7 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
     }
 }
 
-/// What the workspaces of each runner take, as far as they may be seen.
+/// Disk usage of each runner's visible workspaces.
 #[derive(Default)]
 struct Disk(HashMap<RunnerId, u64>);
 
@@ -140,7 +140,7 @@ impl Disk {
             return disk;
         }
         let call = Call::WorkspaceList { filter: ExecutionFilter::default() };
-        // The runners are what was asked for: they are shown in any case.
+        // Show the runners even if their disk usage is unknown.
         let workspaces: Vec<Workspace> = client.ask(call).await.unwrap_or_default();
         for workspace in workspaces {
             *disk.0.entry(workspace.runner).or_default() += workspace.disk_bytes.unwrap_or(0);
@@ -165,7 +165,7 @@ fn state_cell(runner: &Runner, out: &Output) -> Cell {
     }
 }
 
-/// The names of the agents that are installed there.
+/// The names of the installed agents.
 fn agents(about: &RunnerAbout) -> String {
     let installed = about.agents.iter().filter(|agent| agent.version.is_some());
     let names: Vec<&str> = installed.map(|agent| agent.name.as_str()).collect();
@@ -202,7 +202,10 @@ fn details(runner: &Runner, disk: &Disk, out: &Output) -> String {
         ("last seen", when::relative_or(runner.last_seen_at, out.now, "never").into()),
         ("created", when::relative(runner.created_at, out.now).into()),
         ("policy", format!("{}: {}", runner.policy, runner.policy.meaning()).into()),
-        ("others' work", if runner.sandbox_others { "in a sandbox" } else { "as the worker or session says" }.into()),
+        (
+            "work of others",
+            if runner.sandbox_others { "in a sandbox" } else { "in a sandbox if its worker or session says so" }.into(),
+        ),
     ];
     pairs.extend(disk.words(runner.id).map(|bytes| ("workspaces", bytes.into())));
     let Some(about) = &runner.about else {
@@ -211,7 +214,7 @@ fn details(runner: &Runner, disk: &Disk, out: &Output) -> String {
     pairs.push(("machine", (&about.machine).into()));
     pairs.push(("version", (&about.version).into()));
     pairs.push(("labels", if about.labels.is_empty() { "none".into() } else { about.labels.join(", ").into() }));
-    pairs.push(("capacity", words::counted(u64::from(about.capacity), "session at once", "sessions at once").into()));
+    pairs.push(("capacity", words::counted(about.capacity, "session at once", "sessions at once").into()));
     let mut table = Table::new(&["AGENT", "VERSION…", "HEADLESS", "INSTALL…"], "no agents");
     for agent in &about.agents {
         table.row([

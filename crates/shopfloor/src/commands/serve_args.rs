@@ -1,4 +1,4 @@
-//! What `up` and `serve` take, settled from flags, environment and settings file.
+//! Options of `up` and `serve`, from flags, environment and settings file.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -7,59 +7,59 @@ use clap::{Args, ValueEnum};
 
 use crate::{Failure, Layers, Setting};
 
-/// Where a hub listens unless told otherwise.
+/// Default address of a hub.
 pub(crate) const LISTEN: &str = "127.0.0.1:4720";
 
-/// How a hub's log looks.
+/// Format of a hub's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Log {
     Human,
     Json,
 }
 
-/// The flags of a hub; each can also be in the environment (SHOPFLOOR_LISTEN, …) or in config.toml (listen, …).
+/// Options of a hub; each can also be set in the environment (SHOPFLOOR_LISTEN, …) or in config.toml (listen, …).
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4720]
+    /// The address to listen on; port 0 picks a free one [default: 127.0.0.1:4720]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     /// The database: sqlite:FILE or postgres://… [default: shopfloor.db in the data directory]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// What people type to come here, when it is not where the hub listens
+    /// The URL that people use, if it differs from the listening address
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// A proxy in front ends TLS and says who the caller is
+    /// Trust a proxy in front of the hub, which terminates TLS and passes the caller's address on
     #[arg(long)]
     behind_proxy: bool,
-    /// The certificate chain, as PEM
+    /// The TLS certificate chain, as a PEM file
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<String>,
-    /// The certificate's private key, as PEM
+    /// The certificate's private key, as a PEM file
     #[arg(long, value_name = "FILE")]
     tls_key: Option<String>,
-    /// Another origin whose pages may talk to this hub; may be repeated
+    /// Another origin whose pages may use this hub; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// Another host name under which this hub answers; may be repeated
+    /// Another host name of this hub; may be repeated
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Let people in with GitHub: the OAuth application's id
+    /// Id of the OAuth application for logging in with GitHub
     #[arg(long, value_name = "ID")]
     github_client_id: Option<String>,
     /// The file with the OAuth application's secret
     #[arg(long, value_name = "FILE")]
     github_client_secret_file: Option<String>,
-    /// Whom to let in, as user:NAME or org:NAME; may be repeated
+    /// Who may log in with GitHub, as user:NAME or org:NAME; may be repeated
     #[arg(long, value_name = "WHOM")]
     github_allow: Vec<String>,
-    /// Where GitHub is [default: github.com]
+    /// GitHub's address [default: github.com]
     #[arg(long, value_name = "URL")]
     github_url: Option<String>,
-    /// Where GitHub's API is [default: api.github.com]
+    /// The address of GitHub's API [default: api.github.com]
     #[arg(long, value_name = "URL")]
     github_api_url: Option<String>,
-    /// How the log on standard error looks [default: human]
+    /// Format of the log on standard error [default: human]
     #[arg(long, value_name = "FORM")]
     log: Option<Log>,
 }
@@ -84,18 +84,18 @@ pub(crate) struct ServeSettings {
 }
 
 impl ServeArgs {
-    /// Nothing but the database, for commands that only use that.
+    /// Only the database, for commands that need nothing else.
     pub(crate) fn with_database(database: Option<String>) -> Self {
         Self { database, ..Self::default() }
     }
 
-    /// Settles every value.
+    /// Resolves every value.
     pub(crate) fn settle(self, layers: &Layers, data_dir: &Path) -> Result<ServeSettings, Failure> {
         let text = |key: &str, flag: Option<String>| layers.text(key, flag);
         let or =
             |given: Option<Setting<String>>, standard: &str| given.unwrap_or(Setting::standard(standard.to_owned()));
         let listen = or(text("listen", self.listen)?, LISTEN).try_map("listen", |text| {
-            text.parse().map_err(|_| format!("`{text}` is not an address with a port, as 127.0.0.1:4720"))
+            text.parse().map_err(|_| format!("`{text}` is not an address with a port, such as 127.0.0.1:4720"))
         })?;
         let database = format!("sqlite:{}", data_dir.join("shopfloor.db").display());
         let log =
@@ -130,13 +130,13 @@ pub(crate) struct GithubLogin {
 }
 
 impl ServeSettings {
-    /// Certificate and key, when both are given.
+    /// Certificate and key, if both are given.
     pub(crate) fn tls(&self) -> Option<(PathBuf, PathBuf)> {
         let (cert, key) = (self.tls_cert.as_ref()?, self.tls_key.as_ref()?);
         Some((PathBuf::from(&cert.value), PathBuf::from(&key.value)))
     }
 
-    /// The GitHub application, when one is given; reads its secret.
+    /// The GitHub application, if given; reads its secret.
     pub(crate) fn github(&self) -> Result<Option<GithubLogin>, Failure> {
         let (Some(id), Some(path)) = (&self.github_client_id, &self.github_client_secret_file) else {
             return Ok(None);
@@ -154,8 +154,8 @@ impl ServeSettings {
             return Err(Failure::usage("GitHub needs both --github-client-id ID and --github-client-secret-file FILE"));
         }
         if self.github_client_id.is_some() && self.github_allow.value.is_empty() {
-            return Err(Failure::usage("with GitHub, say whom to let in")
-                .advise("pass --github-allow user:NAME or org:NAME; without it nobody could log in"));
+            return Err(Failure::usage("GitHub login needs at least one --github-allow")
+                .advise("pass --github-allow user:NAME or org:NAME"));
         }
         let wrong = |whom: &&String| {
             !["user:", "org:"].iter().any(|kind| whom.strip_prefix(kind).is_some_and(|name| !name.is_empty()))

@@ -1,4 +1,4 @@
-//! `shopfloor session …`
+//! `shopfloor session`.
 
 mod args;
 mod spawn;
@@ -19,8 +19,11 @@ use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Exit, Failure, Output, when};
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Exit, Failure> {
+    if let SessionCommand::Spawn(args) = &command {
+        spawn::check(args)?;
+    }
     let (client, out) = (&context.client()?, &context.out);
     match command {
         SessionCommand::Spawn(args) => return spawn::run(*args, context).await,
@@ -53,10 +56,10 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
             let page = LogPage { lines, setup: setup.then_some(true) };
             let log: SessionLog = client.ask(Call::SessionLog { session, page }).await?;
             if log.setup && !setup && !out.json {
-                out.note("it has had no terminal: this is what the setup of its workspace printed");
+                out.note("the session had no terminal; this is the output of its workspace's setup");
             }
             if log.truncated && !out.json {
-                out.note("earlier lines were left out; --lines N shows more");
+                out.note("earlier lines are not shown; use --lines N for more");
             }
             out.show(&log, |_| clean(&log.text))?;
         }
@@ -79,10 +82,10 @@ async fn list(client: &Client, out: &Output, filter: ExecutionFilter) -> Result<
     out.show(&sessions, |out| table(&sessions, &runners, out))
 }
 
-/// Sessions below each other.
+/// A table of sessions.
 pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> String {
     let titles = &["ID", "STATE…", "AGENT", "TITLE…", "WORKER…", "OWNER…", "RUNNER…", "SINCE"];
-    // "exited with 127" is worth more than the rest of a title.
+    // "exited with 127" matters more than the rest of a title.
     let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`").at_least("STATE", 15);
     for session in sessions {
         let runner = runners.iter().find(|runner| runner.id == session.runner);
@@ -100,7 +103,7 @@ pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> S
     table.render(out)
 }
 
-/// The worker that a session works for, in its colour.
+/// A session's worker in its colour.
 fn worker_cell(session: &Session) -> Cell {
     session.worker.as_ref().map_or("-".into(), |worker| Cell::styled(&worker.name, Style::Worker(worker.colour)))
 }

@@ -7,14 +7,14 @@ use clap_complete::Shell;
 
 use crate::{Context, Failure, help};
 
-/// Which shell.
+/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell that they are for
+    /// The shell
     shell: Shell,
 }
 
-/// Where man pages go.
+/// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Write one page for each command into this directory
@@ -32,7 +32,7 @@ pub(crate) fn completions(args: &CompletionsArgs, context: &Context) -> Result<(
 /// Prints the man page, or writes one for each command.
 pub(crate) fn man(args: &ManArgs, context: &Context) -> Result<(), Failure> {
     let mut command = help::command();
-    // Gives every command its whole name, as `shopfloor-project-create`.
+    // Gives every command its full name, as `shopfloor-project-create`.
     command.build();
     let Some(dir) = &args.dir else {
         return context.out.raw(&page(command)?.1);
@@ -60,8 +60,8 @@ fn pages(command: clap::Command) -> Result<Vec<(String, String)>, Failure> {
 fn page(command: clap::Command) -> Result<(String, String), Failure> {
     let page = clap_mangen::Man::new(command);
     let mut text = Vec::new();
-    page.render(&mut text).map_err(|error| Failure::other(format!("could not make the man page: {error}")))?;
-    // The library has no better name for what comes after the options.
+    page.render(&mut text).map_err(|error| Failure::other(format!("could not create the man page: {error}")))?;
+    // The library cannot name the section after the options.
     let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\nExit codes:", ".SH \"EXIT STATUS\"");
     Ok((page.get_filename(), text))
 }

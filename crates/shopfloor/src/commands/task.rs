@@ -1,4 +1,4 @@
-//! `shopfloor task …`
+//! `shopfloor task`.
 
 mod add;
 mod args;
@@ -28,10 +28,10 @@ use crate::output::clean;
 use crate::pick::{choose, pick_if};
 use crate::{Context, Exit, Failure, Output};
 
-/// As many as a hub lists at once.
+/// How many tasks a hub lists at once.
 const PAGE: u32 = 1_000;
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit, Failure> {
     let out = &context.out;
     match command {
@@ -75,7 +75,7 @@ pub(crate) async fn id(client: &Client, text: &str) -> Result<TaskId, Failure> {
     }
 }
 
-/// All tasks that a filter lets through, however many.
+/// All tasks that match a filter, over all pages.
 pub(crate) async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<TaskLine>, Failure> {
     let mut tasks: Vec<TaskLine> = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! `shopfloor token …`
+//! `shopfloor token`.
 
 use clap::Subcommand;
 use domain::Timestamp;
@@ -8,28 +8,28 @@ use crate::pick::pick;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with tokens.
+/// Subcommands for tokens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token; its secret is printed once
+    /// Create a token; it is printed once
     Create {
-        /// What you call it
+        /// A name for it
         name: String,
-        /// When it stops working: a time, or a distance as 30d [default: never]
+        /// When it expires: a time, or a duration such as 30d [default: never]
         #[arg(long, value_name = "WHEN", value_parser = when::parse)]
         expires: Option<Timestamp>,
     },
-    /// Your tokens
+    /// List your tokens
     List,
-    /// End a token, and every connection made with it
+    /// Revoke a token and close its connections
     Revoke {
-        /// Its id or name
+        /// The token's id or name
         #[arg(id = "which", value_name = "TOKEN")]
         token: String,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: TokenCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -37,7 +37,7 @@ pub(crate) async fn run(command: TokenCommand, context: &Context) -> Result<(), 
             let input = TokenCreate { name, expires_at: expires };
             let made: NewToken = client.ask(Call::TokenCreate { input }).await?;
             if !out.json {
-                out.note(&format!("{}: the secret below is not shown again", made.token.id));
+                out.note(&format!("{}: the token below is not shown again", made.token.id));
             }
             out.show(&made, |_| made.secret.clone())
         }

@@ -12,7 +12,7 @@ pub(crate) use start::Stop;
 use super::serve_args::ServeArgs;
 use crate::{Context, Failure};
 
-/// A hub for yourself.
+/// Arguments of `up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
     #[command(flatten)]
@@ -20,12 +20,12 @@ pub(crate) struct UpArgs {
     /// Do not open the browser
     #[arg(long)]
     no_open: bool,
-    /// Do not run agents on this machine
+    /// Do not start a runner on this machine
     #[arg(long)]
     no_runner: bool,
 }
 
-/// A hub for a team.
+/// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeCommand {
     #[command(flatten)]

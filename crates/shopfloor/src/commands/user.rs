@@ -1,4 +1,4 @@
-//! `shopfloor user …`
+//! `shopfloor user`.
 
 use clap::Subcommand;
 use client::Client;
@@ -10,34 +10,34 @@ use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with people.
+/// Subcommands for people.
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// All people of this hub
+    /// List all people on this hub
     List,
-    /// One person
+    /// Show one person
     Show {
-        /// Their id or name
+        /// The user's id or name
         user: String,
     },
-    /// Give yourself another name
+    /// Change your own name
     Rename {
         /// The new name, unique on this hub
         name: String,
     },
-    /// Close the hub to a person, at once
+    /// Disable a person at once: they can no longer use the hub
     Disable {
-        /// Their id or name
+        /// The user's id or name
         user: String,
     },
-    /// Open the hub to a person again
+    /// Enable a disabled person
     Enable {
-        /// Their id or name
+        /// The user's id or name
         user: String,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: UserCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let call = match command {
@@ -59,7 +59,7 @@ async fn id(client: &Client, text: &str) -> Result<UserId, Failure> {
 }
 
 fn table(users: &[User], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "NAME…", "HERE", "LAST SEEN", "JOINED", ""], "nobody yet");
+    let mut table = Table::new(&["ID", "NAME…", "HERE", "LAST SEEN", "JOINED", ""], "no people");
     for user in users {
         table.row([
             user.id.into(),

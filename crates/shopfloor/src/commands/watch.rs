@@ -1,4 +1,4 @@
-//! `shopfloor watch`
+//! `shopfloor watch`.
 
 mod line;
 
@@ -11,18 +11,18 @@ use crate::pick::pick;
 use crate::{Context, Failure};
 use line::{Names, project_of};
 
-/// What to watch.
+/// Arguments of `watch`.
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
     /// Only changes in this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// Begin after this change instead of now
+    /// Start after the change with this number [default: now]
     #[arg(long, value_name = "N")]
     since: Option<u64>,
 }
 
-/// Prints changes until nobody reads them any more.
+/// Prints changes until the reader closes the pipe.
 pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<(), Failure> {
     let client = context.client()?;
     let only = match &args.project {
@@ -42,11 +42,11 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<(), Failur
     }
 }
 
-/// How we stand with the hub.
+/// The connection's state.
 enum State {
-    /// Not connected yet; `asked` is where the caller wanted to begin.
+    /// Not connected yet; `asked` is where the caller wants to start.
     First { asked: Option<u64> },
-    /// Connected before, and lost.
+    /// Connection lost.
     Lost,
     /// Connected.
     Live,
@@ -64,7 +64,7 @@ impl Printer<'_> {
         let out = &self.context.out;
         match event {
             Event::Lost { why, retry_in } => {
-                out.note(&format!("connection lost ({why}); trying again in {:.1} s", retry_in.as_secs_f64()));
+                out.note(&format!("connection lost ({why}); reconnecting in {:.1} s", retry_in.as_secs_f64()));
                 if matches!(self.state, State::Live) {
                     self.state = State::Lost;
                 }
@@ -88,12 +88,12 @@ impl Printer<'_> {
         let position = watch.position().map_or_else(|| "the start".to_owned(), |seq| format!("change {seq}"));
         match (&self.state, resumed) {
             (State::First { asked: Some(since) }, false) => {
-                out.note(&format!("what came after change {since} is not kept any more; watching from now on"));
+                out.note(&format!("the hub no longer has the changes after {since}; watching from now on"));
             }
             (State::First { .. }, _) => out.note("watching; stop with Ctrl-C"),
-            (State::Lost | State::Live, true) => out.note(&format!("connected again, resumed after {position}")),
+            (State::Lost | State::Live, true) => out.note(&format!("reconnected; resumed after {position}")),
             (State::Lost | State::Live, false) => {
-                out.note("connected again, but too much has changed to resume; watching from now on");
+                out.note("reconnected, but too much has changed to resume; watching from now on");
             }
         }
         self.state = State::Live;

@@ -1,4 +1,4 @@
-//! How the domain's words are read from the command line, with their values in help and completions.
+//! Parses the domain's words on the command line, with their values in help and completions.
 
 mod session;
 mod work;
@@ -7,34 +7,35 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use domain::{ActivityStatus, LinkKind, RunnerPolicy, Visibility};
 use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Usage, Workspace};
 
+pub(crate) use domain::text::counted;
 pub(crate) use session::{exited, state, state_cell};
 pub(crate) use work::*;
 
 use crate::table::{Cell, Style};
 
-/// Reads a visibility.
+/// Parses a visibility.
 pub(crate) fn visibility() -> impl TypedValueParser<Value = Visibility> {
     PossibleValuesParser::new(Visibility::ALL.iter().map(|value| value.word())).try_map(|text| text.parse())
 }
 
-/// Reads what a runner runs for others.
+/// Parses a runner's policy.
 pub(crate) fn policy() -> impl TypedValueParser<Value = RunnerPolicy> {
     let policy = |policy: &RunnerPolicy| PossibleValue::new(policy.word()).help(policy.meaning());
     PossibleValuesParser::new(RunnerPolicy::ALL.iter().map(policy)).try_map(|text| text.parse())
 }
 
-/// Reads a status.
+/// Parses a status.
 pub(crate) fn status() -> impl TypedValueParser<Value = ActivityStatus> {
     PossibleValuesParser::new(ActivityStatus::ALL.iter().map(|value| value.word())).try_map(|text| text.parse())
 }
 
-/// Reads a link, as `branch=fix-parser`.
+/// Parses a link, such as `branch=fix-parser`.
 pub(crate) fn link(text: &str) -> Result<Link, String> {
-    let (kind, target) = text.split_once('=').ok_or("expected KIND=TARGET, as branch=fix-parser")?;
+    let (kind, target) = text.split_once('=').ok_or("expected KIND=TARGET, such as branch=fix-parser")?;
     Ok(Link { kind: kind.parse::<LinkKind>()?, target: target.to_owned() })
 }
 
-/// Reads a repository, as `https://example.org/app.git` or with `#BRANCH` behind it.
+/// Parses a repository, such as `https://example.org/app.git`, optionally with `#BRANCH`.
 pub(crate) fn repository(text: &str) -> Result<Repository, String> {
     let (location, branch) = match text.rsplit_once('#') {
         Some((location, branch)) => (location, Some(branch.to_owned())),
@@ -44,20 +45,20 @@ pub(crate) fn repository(text: &str) -> Result<Repository, String> {
         return Err("expected LOCATION or LOCATION#BRANCH".to_owned());
     }
     if let Some(scheme) = ["http://", "git://"].into_iter().find(|scheme| location.starts_with(scheme)) {
-        return Err(format!("`{scheme}` is not encrypted, and no runner takes it: use https:// or ssh://"));
+        return Err(format!("`{scheme}` is not encrypted, so runners refuse it: use https:// or ssh://"));
     }
     Ok(Repository { location: absolute(location), base_branch: branch, ..Repository::default() })
 }
 
-/// A folder that is here gets its whole path: a runner does not know where we are.
+/// A local folder becomes an absolute path: a runner does not know our working directory.
 fn absolute(location: &str) -> String {
     let path = std::path::Path::new(location);
     let found = if location.contains("://") { None } else { std::fs::canonicalize(path).ok() };
     found.filter(|path| path.is_dir()).and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(location.to_owned())
 }
 
-/// What is wrong with where a repository is said to be, as far as it can be seen from here; `near`: the hub is on this
-/// machine, and so is a runner, perhaps.
+/// What seems wrong with a repository's location, as seen from here; `near`: the hub, and perhaps a runner, is on this
+/// machine.
 pub(crate) fn doubtful(location: &str, near: bool) -> Option<String> {
     let path = std::path::Path::new(location);
     if location.contains(':') && !path.is_absolute() {
@@ -66,9 +67,11 @@ pub(crate) fn doubtful(location: &str, near: bool) -> Option<String> {
     let git = path.join(".git").exists() || (path.join("HEAD").is_file() && path.join("objects").is_dir());
     let elsewhere = "a runner on another machine may have it";
     match path.is_absolute() {
-        false => Some(format!("`{location}` is neither an address nor a folder here: no runner will find it")),
-        true if path.is_dir() && !git => Some(format!("{location} is no git repository on this machine; {elsewhere}")),
-        true if near && !path.exists() => Some(format!("there is no {location} on this machine; {elsewhere}")),
+        false => Some(format!("`{location}` is neither a URL nor a folder here: no runner will find it")),
+        true if path.is_dir() && !git => {
+            Some(format!("{location} is not a git repository on this machine; {elsewhere}"))
+        }
+        true if near && !path.exists() => Some(format!("{location} does not exist on this machine; {elsewhere}")),
         true => None,
     }
 }
@@ -83,7 +86,7 @@ pub(crate) fn status_cell(status: ActivityStatus) -> Cell {
     Cell::styled(status.word(), style)
 }
 
-/// A workspace's branch, and what is checked out there instead.
+/// A workspace's branch, and what is checked out instead.
 pub(crate) fn branch(workspace: &Workspace) -> Option<String> {
     let own = workspace.branch.as_ref()?;
     Some(checked_out(own, workspace.stats.as_ref().and_then(|stats| stats.checked_out.as_ref())))
@@ -97,10 +100,10 @@ fn checked_out(own: &str, found: Option<&CheckedOut>) -> String {
     }
 }
 
-/// What differs in a workspace.
+/// A workspace's changes.
 pub(crate) fn stats(stats: &GitStats) -> String {
-    let files = if stats.files == 1 { "file" } else { "files" };
-    let mut parts = vec![format!("{} {files} +{} -{}", stats.files, stats.insertions, stats.deletions)];
+    let files = counted(stats.files, "file", "files");
+    let mut parts = vec![format!("{files} +{} -{}", stats.insertions, stats.deletions)];
     let mut count = |number: u32, what: &str| {
         if number > 0 {
             parts.push(format!("{number} {what}"));
@@ -119,14 +122,14 @@ pub(crate) fn stats(stats: &GitStats) -> String {
     parts.join(", ")
 }
 
-/// What a session used of its model.
+/// A session's token usage and cost.
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = usage.cost_micros.map(|micros| format!(", ${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100));
     let (sent, cached, came) = (usage.input_tokens, usage.cached_tokens, usage.output_tokens);
     format!("{sent} tokens in ({cached} cached), {came} out{}", cost.unwrap_or_default())
 }
 
-/// A size on a disk, as people say it.
+/// A size for people.
 pub(crate) fn bytes(count: u64) -> String {
     let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| count >= *unit) {
@@ -135,9 +138,9 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
-/// Reads a size, as `50G`, `500M` or a number of bytes.
+/// Parses a size: `50G`, `500M` or a number of bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a size, as 50G or 500M");
+    let wrong = || format!("`{text}` is not a size, such as 50G or 500M");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -150,16 +153,16 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     digits.parse::<u64>().ok().and_then(|count| count.checked_mul(unit)).ok_or_else(wrong)
 }
 
-/// A stretch of time, as `1:02:03` or `2:03`.
+/// A duration, as `1:02:03` or `2:03`.
 pub(crate) fn clock(millis: u64) -> String {
     let seconds = millis / 1000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Reads a range of ports, as `4000-4099`.
+/// Parses a port range, such as `4000-4099`.
 pub(crate) fn ports(text: &str) -> Result<PortRange, String> {
-    let wrong = || format!("`{text}` is not a range of ports, as 4000-4099");
+    let wrong = || format!("`{text}` is not a range of ports, such as 4000-4099");
     let (first, last) = text.split_once('-').ok_or_else(wrong)?;
     let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(wrong);
     let range = PortRange { first: port(first)?, last: port(last)? };
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_out_is_named_beside_the_branch() {
+    fn another_checked_out_branch_is_named() {
         let other = CheckedOut::Branch { name: "other".into() };
         assert_eq!(checked_out("own", Some(&other)), "own (other is checked out)");
         assert_eq!(checked_out("own", Some(&CheckedOut::Branch { name: "own".into() })), "own");
@@ -201,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_repository_is_doubted() {
+    fn a_folder_without_a_repository_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_str().unwrap();
-        assert!(doubtful(path, false).unwrap().contains("no git repository"));
+        assert!(doubtful(path, false).unwrap().contains("not a git repository"));
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         assert_eq!(doubtful(path, true), None);
         let missing = format!("{path}/missing");
-        assert!(doubtful(&missing, true).unwrap().contains("there is no"));
+        assert!(doubtful(&missing, true).unwrap().contains("does not exist"));
         assert_eq!(doubtful(&missing, false), None, "it may be on the runner's machine");
         assert!(doubtful("parser", false).unwrap().contains("neither"));
         assert_eq!(doubtful("https://example.org/a.git", true), None);

@@ -1,4 +1,4 @@
-//! `shopfloor work …`: how a project hands out its tasks.
+//! `shopfloor work`: how a project hands out its tasks.
 
 use clap::{Args, Subcommand};
 use client::Client;
@@ -10,18 +10,18 @@ use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with how work is handed out.
+/// Subcommands for how work is handed out.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkCommand {
-    /// How a project hands out its tasks
+    /// Show how a project hands out its tasks
     Settings {
         /// The project (id or name)
         #[arg(long, value_name = "PROJECT")]
         project: String,
     },
-    /// Change how a project hands out its tasks; what is not named stays
+    /// Change how a project hands out its tasks; everything that you do not name stays as it is
     Configure(Box<ConfigureArgs>),
-    /// Who is doing what in a project now
+    /// Show who is doing what in a project
     Doing {
         /// The project (id or name)
         #[arg(long, value_name = "PROJECT")]
@@ -29,57 +29,57 @@ pub(crate) enum WorkCommand {
     },
 }
 
-/// Changes to how tasks are handed out.
+/// Arguments of `work configure`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigureArgs {
     /// The project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: String,
-    /// Who takes which task
+    /// Which worker gets which task
     #[arg(long, value_parser = words::strategy())]
     strategy: Option<AssignStrategy>,
-    /// How long a lease holds without a sign of life, in seconds
+    /// Seconds that a lease lasts without a heartbeat
     #[arg(long, value_name = "SECONDS")]
     lease: Option<u32>,
-    /// How often a worker gives a sign of life, in seconds
+    /// Seconds between a worker's heartbeats
     #[arg(long, value_name = "SECONDS")]
     heartbeat: Option<u32>,
-    /// How many signs of life may be missed before a worker is restarted
+    /// How many missed heartbeats restart a worker
     #[arg(long, value_name = "N")]
     missed: Option<u32>,
-    /// How long a worker may have one task, with all its tries, in minutes; 0: as long as it gives signs of life
+    /// Minutes that a worker may hold one task, including retries; 0: no limit while it sends heartbeats
     #[arg(long, value_name = "MINUTES")]
     task_minutes: Option<u32>,
-    /// How often refused work goes back to the same worker
+    /// How often refused work returns to the same worker
     #[arg(long, value_name = "N")]
     tries: Option<u32>,
-    /// How many workers try before a person is asked
+    /// How many workers try a task before a person is asked
     #[arg(long, value_name = "N")]
     workers_per_task: Option<u32>,
-    /// How many failures in a row take a worker offline
+    /// How many consecutive failures take a worker offline
     #[arg(long, value_name = "N")]
     breaker: Option<u32>,
-    /// For how long, in seconds
+    /// Seconds that such a worker stays offline
     #[arg(long, value_name = "SECONDS")]
     breaker_pause: Option<u32>,
-    /// Never fewer workers, while it scales by itself
+    /// Minimum number of workers with auto-scaling
     #[arg(long, value_name = "N")]
     scale_least: Option<u32>,
-    /// Never more workers; 0: it does not scale by itself
+    /// Maximum number of workers; 0 turns auto-scaling off
     #[arg(long, value_name = "N")]
     scale_most: Option<u32>,
-    /// More workers when so many ready tasks wait for each
+    /// Start workers above this many ready tasks per worker
     #[arg(long, value_name = "N")]
     scale_tasks: Option<u32>,
-    /// Fewer workers when one had nothing to do for so many seconds
+    /// Stop a worker after this many idle seconds
     #[arg(long, value_name = "SECONDS")]
     scale_idle: Option<u32>,
-    /// What all the work may cost, in dollars; 0: anything
+    /// Budget for all work in dollars; 0: no limit
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     budget: Option<u64>,
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: WorkCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -114,7 +114,7 @@ async fn configure(args: ConfigureArgs, client: &Client, out: &Output) -> Result
         budget_micros: args.budget,
     };
     if input == WorkConfigure::default() {
-        return Err(Failure::usage("there is nothing to change").advise("give at least one option; --help lists them"));
+        return Err(Failure::usage("nothing to change").advise("pass at least one option; --help lists them"));
     }
     let project = pick::<Project>(client, &args.project).await?;
     show(&client.ask(Call::WorkConfigure { project, input }).await?, out)
@@ -126,45 +126,44 @@ fn show(settings: &WorkSettings, out: &Output) -> Result<(), Failure> {
 
 fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
     let WorkSettings { strategy, lease_seconds, heartbeat_seconds, missed, .. } = settings;
-    let counted = |count: u32, one: &str, many: &str| words::counted(u64::from(count), one, many);
     let scale = match settings.scale_most {
-        0 => "not by itself".to_owned(),
+        0 => "off".to_owned(),
         most => format!(
-            "{} to {most} workers; more when {} ready tasks wait for each, fewer after {} s with nothing to do",
+            "{} to {most} workers; starts one above {} ready tasks per worker, stops one after {} s idle",
             settings.scale_least, settings.scale_tasks_per_worker, settings.scale_idle_seconds
         ),
     };
     let longest = match settings.task_minutes {
-        0 => "a worker may have a task as long as it gives signs of life".to_owned(),
-        minutes => format!("a worker may have a task for {minutes} min"),
+        0 => "no limit while the worker sends heartbeats".to_owned(),
+        minutes => format!("{minutes} min per worker"),
     };
     let budget =
         settings.budget_micros.filter(|budget| *budget > 0).map_or_else(|| "anything".to_owned(), words::money);
     let by: Vec<&str> = settings.frozen_by.iter().map(|person| person.name.as_str()).collect();
     let (frozen, style) = match by.is_empty() {
         true => ("yes".to_owned(), Style::Plain),
-        false => (format!("not to workers of {}; `shopfloor thaw` undoes your own", by.join(", ")), Style::Red),
+        false => (format!("stopped by {}; if that is you, run `shopfloor thaw`", by.join(", ")), Style::Red),
     };
     vec![
         ("hands out", Cell::styled(frozen, style)),
         ("strategy", format!("{strategy}: {}", strategy.meaning()).into()),
         ("lease", format!("{lease_seconds} s").into()),
-        ("heartbeat", format!("every {heartbeat_seconds} s; {missed} missed restart a worker").into()),
+        ("heartbeat", format!("every {heartbeat_seconds} s; a worker restarts after {missed} missed").into()),
         ("longest", longest.into()),
         (
             "refused work",
             format!(
-                "goes back {}, then to up to {}, then a person is asked",
-                counted(settings.tries_per_worker, "time", "times"),
-                counted(settings.workers_per_task, "worker", "workers")
+                "returns to its worker {}, then goes to up to {}, then to a person",
+                words::counted(settings.tries_per_worker, "time", "times"),
+                words::counted(settings.workers_per_task, "worker", "workers")
             )
             .into(),
         ),
         (
             "breaker",
             format!(
-                "{} in a row, for {} s",
-                counted(settings.breaker_failures, "failure", "failures"),
+                "offline for {1} s after {0} in a row",
+                words::counted(settings.breaker_failures, "failure", "failures"),
                 settings.breaker_seconds
             )
             .into(),
@@ -175,7 +174,7 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
 }
 
 fn table(doing: &[DoingWhat], out: &Output) -> String {
-    let mut table = Table::new(&["WHO…", "WHAT…", "FILES…", "SINCE"], "nobody is doing anything");
+    let mut table = Table::new(&["WHO…", "WHAT…", "FILES…", "SINCE"], "no worker is busy");
     for one in doing {
         let files = if one.files.is_empty() { "-".to_owned() } else { one.files.join(", ") };
         table.row([(&one.who).into(), (&one.what).into(), files.into(), when::relative(one.since, out.now).into()]);

@@ -1,4 +1,4 @@
-//! `shopfloor worker …`
+//! `shopfloor worker`.
 
 mod args;
 mod show;
@@ -23,11 +23,18 @@ use crate::pick::{pick, pick_if};
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
-/// The titles of so many tasks are asked for; others are named by their ids.
+/// How many task titles to fetch; other tasks are shown by id.
 const NAMED: usize = 50;
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(), Failure> {
+    if let WorkerCommand::Start(args) = &command
+        && args.agent.is_none()
+        && args.argv.is_empty()
+    {
+        let examples = "`shopfloor worker start --help` has examples";
+        return Err(Failure::usage("give --agent or `-- COMMAND`").advise(examples));
+    }
     let (client, out) = (&context.client()?, &context.out);
     match command {
         WorkerCommand::Start(args) => start(args, client, out).await,
@@ -88,26 +95,26 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
     if let Some(worker) = workers.first()
         && settings.frozen_by.iter().any(|by| by.id == worker.owner.id)
     {
-        out.note("you stopped everything: they take nothing until `shopfloor thaw`");
+        out.note("you stopped everything: these workers take no tasks until `shopfloor thaw`");
     }
     if args.budget.is_some()
         && let Some(worker) = workers.first()
         && !tells_cost(worker, client).await?
     {
         out.note(&format!(
-            "`{}` tells no cost: the budget stops nothing until `prices.toml` on its runner says what its tokens cost",
+            "`{}` reports no cost: the budget has no effect until you set token prices in `prices.toml` on its runner",
             worker.agent
         ));
     }
     Ok(())
 }
 
-/// Whether what a worker uses becomes money, as far as its runner says.
+/// Whether a worker's cost is known, as far as its runner says.
 async fn tells_cost(worker: &Worker, client: &Client) -> Result<bool, Failure> {
     let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
     let about = runners.into_iter().find(|runner| Some(runner.id) == worker.runner).and_then(|runner| runner.about);
     let modes = about.and_then(|about| about.agents.into_iter().find(|agent| agent.name == worker.agent)?.modes);
-    // A program of one's own may say it with its report.
+    // Your own program may report its cost.
     let silent = modes.is_some_and(|modes| !modes.is_empty() && modes.iter().all(|mode| mode.costs == Some(false)));
     Ok(worker.agent == "command" || !silent)
 }
@@ -116,7 +123,7 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
     let abilities = Some(args.abilities).filter(|abilities| !abilities.is_empty());
     let input = WorkerUpdate { budget_micros: args.budget, name: args.name, abilities };
     if input == WorkerUpdate::default() {
-        return Err(Failure::usage("there is nothing to change").advise("give --name, --budget or --ability"));
+        return Err(Failure::usage("nothing to change").advise("pass --name, --budget or --ability"));
     }
     let worker = id(client, &args.worker).await?;
     said(&client.ask(Call::WorkerUpdate { worker, input }).await?, out)
@@ -145,7 +152,7 @@ fn said(worker: &Worker, out: &Output) -> Result<(), Failure> {
     out.show(worker, |_| clean(&format!("{}  {}  {}{why}", worker.id, worker.name, worker.status)).replace('\n', " "))
 }
 
-/// Workers below each other.
+/// A table of workers.
 pub(crate) fn table(workers: &[Worker], out: &Output) -> String {
     let titles = &["ID", "NAME…", "STATUS…", "AGENT", "DONE", "FAILED", "COST", "OWNER…", "SEEN"];
     let mut table = Table::new(titles, "no workers; start some with `shopfloor worker start`");
@@ -165,7 +172,7 @@ pub(crate) fn table(workers: &[Worker], out: &Output) -> String {
     table.render(out)
 }
 
-/// What a worker has cost, of what it may.
+/// A worker's cost and budget.
 fn cost(worker: &Worker) -> String {
     match (worker.usage.cost_micros, worker.budget_micros) {
         (None, None) => "-".to_owned(),
@@ -174,8 +181,7 @@ fn cost(worker: &Worker) -> String {
     }
 }
 
-/// Decisions below each other.
-/// What workers and tasks are called.
+/// Names of workers and tasks.
 #[derive(Debug, Default)]
 struct Names {
     workers: HashMap<WorkerId, String>,
@@ -192,7 +198,7 @@ impl Names {
         };
         for id in entries.iter().filter_map(|entry| entry.task) {
             if names.tasks.len() < NAMED && !names.tasks.contains_key(&id) {
-                // One that cannot be shown is named by its id.
+                // A task that cannot be read is shown by id.
                 let detail = client.ask::<TaskDetail>(Call::TaskShow { task: id }).await.ok();
                 let name = detail.map_or_else(|| id.to_string(), |detail| title(&detail.task.description));
                 names.tasks.insert(id, name);
@@ -203,7 +209,7 @@ impl Names {
 }
 
 fn log_table(entries: &[WorkEntry], names: &Names, out: &Output) -> String {
-    let mut table = Table::new(&["NUMBER", "WHEN", "WHAT", "WHY…", "WORKER…", "TASK…"], "nothing was decided yet");
+    let mut table = Table::new(&["NUMBER", "WHEN", "WHAT", "WHY…", "WORKER…", "TASK…"], "no decisions yet");
     for entry in entries {
         table.row([
             entry.number.into(),

@@ -1,4 +1,4 @@
-//! `shopfloor workspace …`
+//! `shopfloor workspace`.
 
 mod patch;
 mod saves;
@@ -14,46 +14,46 @@ use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
-/// Everything that can be done with workspaces.
+/// Subcommands for workspaces.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
-    /// The workspaces that you may see
+    /// List the workspaces that you can see
     List(ListArgs),
-    /// One workspace
+    /// Show one workspace
     Show {
-        /// Its id or branch
+        /// The workspace's id or branch
         workspace: String,
     },
-    /// What was changed in it, against the commit that it started from, as a patch for `git apply`
+    /// Show its changes since the commit that it started from, as a patch for `git apply`
     Diff {
-        /// Its id or branch
+        /// The workspace's id or branch
         workspace: String,
-        /// Only the names of the files
+        /// Show only the changed files
         #[arg(long)]
         stat: bool,
     },
-    /// The saves of its uncommitted work, newest first
+    /// List the saves of its uncommitted work, newest first
     Saves {
-        /// Its id or branch
+        /// The workspace's id or branch
         workspace: String,
     },
-    /// Bring a save of one of your workspaces back; what is there now is saved first
+    /// Restore a save of one of your workspaces; the current state is saved first
     Restore {
-        /// Its id or branch
+        /// The workspace's id or branch
         workspace: String,
-        /// Which save, by its id or at least 4 digits of it [default: the newest with something that is missing or
-        /// different now]
+        /// The save's id, or at least 4 digits of it [default: the newest with something that is missing or different
+        /// now]
         #[arg(long, value_name = "ID")]
         save: Option<String>,
     },
-    /// Delete one of your workspaces, unless uncommitted or unpushed work is in it
+    /// Delete one of your workspaces, unless it has uncommitted or unpushed work
     Clean {
-        /// Its id or branch
+        /// The workspace's id or branch
         workspace: String,
     },
 }
 
-/// Runs one of them.
+/// Runs the subcommand.
 pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
@@ -68,7 +68,7 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let workspace: Workspace = client.ask(Call::WorkspaceShow { workspace }).await?;
             let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
             if let (Some(_), false) = (workspace.saved_at, out.json) {
-                // Nobody needs to know this so much that the rest could not be shown without its runner.
+                // Optional: show the rest even if the runner is away.
                 let asked = Call::WorkspaceSaves { workspace: workspace.id };
                 let saves: Vec<Save> = client.ask(asked).await.unwrap_or_default();
                 let missing = saves.first().and_then(saves::missing);
@@ -80,10 +80,10 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let workspace = id(client, &workspace).await?;
             let diff: WorkspaceDiff = client.ask(Call::WorkspaceDiff { workspace }).await?;
             if diff.truncated && !out.json {
-                out.note("too much has changed: files or lines were left out");
+                out.note("the diff is too large: some files or lines were left out");
             }
             for file in patch::not_in_it(&diff).into_iter().take(20).filter(|_| !stat && !out.json) {
-                out.note(&format!("{} is not in the patch: it is not text, or too much of it has changed", file.path));
+                out.note(&format!("{} is not in the patch: it is binary, or its diff is too large", file.path));
             }
             out.show(&diff, |out| patch::changes(&diff, stat, out))
         }
@@ -97,7 +97,7 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let input = WorkspaceRestore { save: save.clone() };
             client.ask::<()>(Call::WorkspaceRestore { workspace, input }).await?;
             out.did("restored", workspace)?;
-            // Done is done: what it was is only told if it can be found out.
+            // The restore is done; which save it was is shown only if it can be found out.
             let saves: Vec<Save> = client.ask(Call::WorkspaceSaves { workspace }).await.unwrap_or_default();
             saves::restored(save.as_deref(), &saves, out).iter().for_each(|line| out.note(line));
             Ok(())

@@ -1,4 +1,4 @@
-//! Flags above environment above `config.toml`, for any key.
+//! Resolves a key: flag before environment before `config.toml`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::{Failure, places};
 
-/// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
+/// Every key of `config.toml`; the environment variable is the same in capitals, with the prefix `SHOPFLOOR_`.
 pub(crate) const KEYS: [&str; 28] = [
     "hub",
     "token",
@@ -51,7 +51,7 @@ pub enum Origin {
     File(PathBuf),
     /// This file in the data directory.
     DataDir(PathBuf),
-    /// Nobody said anything.
+    /// The default.
     Default,
 }
 
@@ -60,7 +60,7 @@ impl Origin {
         matches!(self, Self::File(_))
     }
 
-    /// Whether neither command line nor environment said so.
+    /// Whether neither command line nor environment set it.
     pub(crate) fn is_weak(&self) -> bool {
         !matches!(self, Self::Flag | Self::Environment(_))
     }
@@ -122,7 +122,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// What this process was started with.
+    /// Those of this process.
     pub fn of_this_machine() -> Result<Self, Failure> {
         let environment = |name: &str| std::env::var(name).ok();
         let path = places::config_file(&environment);
@@ -130,7 +130,7 @@ impl Layers {
         Self::new(environment, path, text.as_deref().unwrap_or_default())
     }
 
-    /// An environment, and a settings file with its text.
+    /// Those with this environment and settings file.
     pub fn new(
         environment: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
         path: Option<PathBuf>,
@@ -140,18 +140,18 @@ impl Layers {
         let file: Table =
             text.parse().map_err(|error| Failure::usage(format!("could not read {shown}: {error}").trim_end()))?;
         if let Some(unknown) = file.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let detail = format!("{shown} has the unknown key `{unknown}`");
-            return Err(Failure::usage(detail).advise(format!("the keys are: {}", KEYS.join(", "))));
+            let detail = format!("unknown key `{unknown}` in {shown}");
+            return Err(Failure::usage(detail).advise(format!("known keys: {}", KEYS.join(", "))));
         }
         Ok(Self { environment: Arc::new(environment), file, path })
     }
 
-    /// Where the settings file is, or would be.
+    /// The path of the settings file, whether it exists or not.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// What an environment variable says; an empty one says nothing.
+    /// An environment variable; an empty one counts as unset.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.environment)(name).filter(|value| !value.is_empty())
     }
@@ -161,11 +161,11 @@ impl Layers {
         if let Some(found) = self.above_file(key, flag) {
             return Ok(Some(found));
         }
-        let text = |value: Value| value.try_into().map_err(|_| "must be a text".into());
+        let text = |value: Value| value.try_into().map_err(|_| "must be a string".into());
         self.in_file(key).map(|found| found.try_map(key, text)).transpose()
     }
 
-    /// Something that is written as a text, or in the settings file as a number.
+    /// A value written as a string, or as a number in the settings file.
     pub fn value<T>(
         &self,
         key: &str,
@@ -191,7 +191,7 @@ impl Layers {
             return found.try_map(key, |text| match text.as_str() {
                 "1" | "true" | "yes" | "on" => Ok(true),
                 "0" | "false" | "no" | "off" => Ok(false),
-                _ => Err(format!("`{text}` is neither true nor false")),
+                _ => Err(format!("`{text}` is not true or false")),
             });
         }
         let found = self
@@ -209,7 +209,7 @@ impl Layers {
             let parts = found.value.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
             return Ok(Setting { value: parts.collect(), origin: found.origin });
         }
-        let texts = |value: Value| value.try_into::<Vec<String>>().map_err(|_| "must be a list of texts".into());
+        let texts = |value: Value| value.try_into::<Vec<String>>().map_err(|_| "must be a list of strings".into());
         let found = self.in_file(key).map(|found| found.try_map(key, texts));
         found.transpose().map(|found| found.unwrap_or(Setting::standard(Vec::new())))
     }

@@ -1,4 +1,4 @@
-//! The settings of a client: where the hub is, with which token, and where each value comes from.
+//! A client's settings: the hub's address, the token, and the origin of each value.
 
 mod layers;
 
@@ -17,7 +17,7 @@ pub use layers::{Layers, Origin, Setting};
 /// Names the file with the token of a session's agent.
 const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
 
-/// When results have colours.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
     Auto,
@@ -33,20 +33,20 @@ impl FromStr for Color {
     }
 }
 
-/// What a client needs to know before it asks.
+/// The settings of a client.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the hub is, if anything says so.
+    /// The hub's address, if known.
     pub hub: Option<Setting<String>>,
-    /// The credential for that hub, if there is one.
+    /// The token for that hub, if there is one.
     pub token: Option<Setting<Token>>,
-    /// Where the local hub keeps its things.
+    /// The data directory of the local hub.
     pub data_dir: Setting<PathBuf>,
     pub(crate) color: Setting<Color>,
 }
 
 impl Settings {
-    /// Settles each value: flag, environment, settings file, data directory, default.
+    /// Resolves each value: flag, environment, settings file, data directory, default.
     pub fn resolve(global: &Global, layers: &Layers) -> Result<Self, Failure> {
         let color = match layers.text("color", None)? {
             _ if global.color.is_some() => Setting::flag(global.color.unwrap_or(Color::Auto)),
@@ -59,7 +59,7 @@ impl Settings {
         let found = beside.as_ref().map(|hub| Setting { value: hub.url.clone(), origin: file() });
         let given = layers.text("hub", global.hub.clone())?;
         let hub = match (given, found) {
-            // A data directory that was named on the command line or in the environment says more than a settings file.
+            // A data directory from the command line or environment wins over the settings file.
             (Some(given), Some(found)) if given.origin.is_file() && !data_dir.origin.is_weak() => Some(found),
             (Some(given), _) => Some(given),
             (None, found) => found,
@@ -69,11 +69,11 @@ impl Settings {
             None => layers.text("token", global.token.clone())?.map(|given| given.map(Token::Given)),
         };
         let token = match (given, renewed(layers)) {
-            // What a session's agent was given says more than a settings file of the person's.
+            // The token of a session's agent wins over the person's settings file.
             (Some(given), Some(renewed)) if given.origin.is_file() => Some(renewed),
             (Some(given), _) => Some(given),
             (None, Some(renewed)) => Some(renewed),
-            // The local owner's token goes to the local owner's hub, and nowhere else.
+            // Send the local owner's token only to the local owner's hub.
             (None, None)
                 if hub.as_ref().is_some_and(|hub| beside.is_some_and(|beside| same(&beside.url, &hub.value))) =>
             {
@@ -86,15 +86,15 @@ impl Settings {
     }
 }
 
-/// The longest line that is read as a token.
+/// Maximum length of a token.
 const LONGEST_TOKEN: usize = 4096;
 
-/// The token in a file, which may be written anew; that on standard input is read once.
+/// The token in a file, which may be renewed; on standard input it is read once.
 fn in_file(path: &Path) -> Result<Token, Failure> {
     if path != Path::new("-") {
         return Ok(Token::File(path.to_owned()));
     }
-    // Byte by byte: what comes after the line is the command's.
+    // Byte by byte: the rest of standard input belongs to the command.
     let (mut line, mut byte) = (Vec::new(), [0_u8]);
     let mut input = std::io::stdin().lock();
     while line.len() < LONGEST_TOKEN && input.read(&mut byte).is_ok_and(|read| read == 1) && byte != *b"\n" {
@@ -102,12 +102,14 @@ fn in_file(path: &Path) -> Result<Token, Failure> {
     }
     let token = String::from_utf8(line).unwrap_or_default().trim().to_owned();
     if token.is_empty() {
-        return Err(Failure::usage("standard input has no token in its first line").advise("pass it as `< FILE`"));
+        return Err(
+            Failure::usage("the first line of standard input is not a token").advise("redirect a file: `< FILE`")
+        );
     }
     Ok(Token::Given(token))
 }
 
-/// The file in which a runner renews the token of the agent that we are run by.
+/// The file in which a runner renews its agent's token.
 fn renewed(layers: &Layers) -> Option<Setting<Token>> {
     let path = layers.variable(TOKEN_FILE)?;
     Some(Setting { value: Token::File(path.into()), origin: Origin::Environment(TOKEN_FILE.to_owned()) })
@@ -116,7 +118,7 @@ fn renewed(layers: &Layers) -> Option<Setting<Token>> {
 fn data_dir(global: &Global, layers: &Layers) -> Result<Setting<PathBuf>, Failure> {
     let flag = global.data_dir.as_ref().map(|path| path.display().to_string());
     if let Some(given) = layers.text("data_dir", flag)? {
-        // The flag itself, because a path need not be text.
+        // Use the flag directly: a path need not be UTF-8.
         let path = global.data_dir.clone().unwrap_or_else(|| PathBuf::from(&given.value));
         return Ok(Setting { value: path, origin: given.origin });
     }

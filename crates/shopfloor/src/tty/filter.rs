@@ -1,23 +1,23 @@
-//! What of a session's bytes may reach a person's own terminal: text, colours and cursor movements.
+//! Filters a session's bytes for the person's own terminal: only text, colours and cursor movements pass.
 //!
-//! A closed list. Everything that a terminal answers, that reaches the clipboard, the title, the printer or the desktop,
-//! or that changes the window, is left out: the session's host answers its program, and nobody else.
+//! An allow list: sequences that a terminal answers, that change the clipboard, the title, the printer, the desktop or
+//! the window, are dropped. The session's host answers the program instead.
 
 use std::mem::take;
 
-/// A longer command is not one that anybody needs.
+/// Longer commands are dropped.
 const LONGEST: usize = 4096;
-/// Private modes that would make the terminal resize itself or report without being asked.
+/// Private modes that make the terminal resize itself or report unasked.
 const UNWANTED_PRIVATE: [&str; 4] = ["3", "40", "2031", "2048"];
-/// Modes that lock the keyboard, or echo locally.
+/// Modes that lock the keyboard or echo locally.
 const UNWANTED_ANSI: [&str; 2] = ["2", "12"];
 
-/// Reads a stream of bytes piece by piece and lets the harmless ones through.
+/// Filters a stream of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     state: State,
     held: Vec<u8>,
-    /// Inside a string, the byte before.
+    /// The previous byte, inside a string.
     before: u8,
 }
 
@@ -25,21 +25,21 @@ pub(crate) struct Filter {
 enum State {
     #[default]
     Text,
-    /// Inside a character of several bytes, of which so many are missing.
+    /// Inside a character of several bytes; the number of missing bytes.
     Character(u8),
     Escape,
     /// ESC and at least one intermediate byte.
     Charset,
     Csi,
     Osc,
-    /// A string whose content nobody may see.
+    /// A string that is dropped.
     Hidden,
     /// A string that was too long.
     Overlong,
 }
 
 impl Filter {
-    /// What of `bytes`, which follow those before, may be shown.
+    /// The part of the next `bytes` that may be shown.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len() + self.held.len());
         for &byte in bytes {
@@ -62,7 +62,7 @@ impl Filter {
     fn text(&mut self, byte: u8, out: &mut Vec<u8>) {
         match byte {
             0x1b => self.begin(State::Escape),
-            // ENQ asks for an answerback; a lone continuation byte may be a control of an 8-bit terminal.
+            // ENQ asks for an answerback; a lone continuation byte may be a control character of an 8-bit terminal.
             0x05 | 0x80..=0xc1 | 0xf5..=0xff => {}
             0xc2..=0xdf => self.hold(State::Character(1), byte),
             0xe0..=0xef => self.hold(State::Character(2), byte),
@@ -73,7 +73,7 @@ impl Filter {
 
     fn character(&mut self, missing: u8, byte: u8, out: &mut Vec<u8>) {
         if !(0x80..=0xbf).contains(&byte) {
-            // Cut off: nothing of it is shown, and the byte means what it means alone.
+            // A truncated character is dropped, and the byte stands for itself.
             self.begin(State::Text);
             return self.text(byte, out);
         }
@@ -85,7 +85,7 @@ impl Filter {
         let character = take(&mut self.held);
         self.begin(State::Text);
         match character.as_slice() {
-            // U+0080–U+009F are what ESC and another character mean, too.
+            // U+0080–U+009F are equivalent to ESC and another character.
             [0xc2, control @ 0x80..=0x9f] => {
                 self.begin(State::Escape);
                 self.escape(control - 0x40, out);
@@ -107,7 +107,7 @@ impl Filter {
             _ => {
                 self.begin(State::Text);
                 match byte {
-                    // A reset would throw away the scrollback, too, and with it what the person had there before.
+                    // A reset would clear the scrollback and with it the person's earlier content.
                     b'c' => out.extend(super::begin_screen()),
                     // Save, restore, keypad, line feeds, tab stop, shifts.
                     b'7' | b'8' | b'=' | b'>' | b'D' | b'E' | b'H' | b'M' | b'N' | b'O' | b'n' | b'o' => {
@@ -129,7 +129,7 @@ impl Filter {
             _ => {
                 let held = take(&mut self.held);
                 self.begin(State::Text);
-                // Which characters are meant, and the size of lines.
+                // Character sets, and the size of lines.
                 if matches!(held.as_slice(), b"(" | b")" | b"*" | b"+" | b"#") && (0x30..0x7f).contains(&byte) {
                     out.push(0x1b);
                     out.extend(held);
@@ -144,7 +144,7 @@ impl Filter {
             0x1b => self.begin(State::Escape),
             0x18 | 0x1a => self.begin(State::Text),
             0x05 => {}
-            // A control inside a command is done at once.
+            // A control character inside a command takes effect at once.
             0x00..=0x1f => out.push(byte),
             0x20..=0x3f if self.held.len() < LONGEST => self.held.push(byte),
             0x20..=0x3f => self.begin(State::Overlong),
@@ -172,7 +172,7 @@ impl Filter {
                 self.begin(State::Text);
             }
             0x1b => {
-                // ESC and a backslash end it; anything else cancels it. Either way the backslash alone shows nothing.
+                // ESC and a backslash end it; anything else cancels it. In both cases the backslash shows nothing.
                 if self.state == State::Osc {
                     link(&self.held, out);
                 }
@@ -198,7 +198,7 @@ impl Filter {
     }
 }
 
-/// Lets a control sequence through if it only draws, moves, or says what keys mean.
+/// Lets a control sequence pass if it only draws, moves, or configures keys.
 fn command(held: &[u8], last: u8, out: &mut Vec<u8>) {
     let prefix = held.first().copied().filter(|byte| (0x3c..=0x3f).contains(byte));
     let start = usize::from(prefix.is_some());
@@ -218,9 +218,9 @@ fn command(held: &[u8], last: u8, out: &mut Vec<u8>) {
         (None, b"#") => b"{}".contains(&last),
         _ => false,
     };
-    // Without parameters it restores the cursor; with them, nobody agrees on what it does.
+    // Without parameters it restores the cursor; with them, terminals disagree.
     let bare = !matches!((prefix, between, last), (None, b"", b'u')) || parameters.is_empty();
-    // The scrollback is the person's own.
+    // The scrollback belongs to the person.
     let scrollback =
         matches!((between, last), (b"", b'J')) && without(parameters, &["3"]).as_deref() != Some(parameters);
     if !wanted || !bare || scrollback || !parameters.iter().all(|byte| (0x30..=0x3b).contains(byte)) {
@@ -241,7 +241,7 @@ fn command(held: &[u8], last: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The modes without the unwanted ones; none when nothing is left.
+/// The modes without the unwanted ones; `None` if none is left.
 fn without(parameters: &[u8], unwanted: &[&str]) -> Option<Vec<u8>> {
     let modes = parameters.split(|byte| *byte == b';');
     let mode = |mode: &[u8]| String::from_utf8_lossy(mode).trim_start_matches('0').to_owned();
@@ -249,7 +249,7 @@ fn without(parameters: &[u8], unwanted: &[&str]) -> Option<Vec<u8>> {
     (!kept.is_empty()).then(|| kept.join(&b';'))
 }
 
-/// Lets a link to the web through: what it shows is text, and whether to follow it is the person's decision.
+/// Lets a web link pass: it shows text, and the person decides whether to follow it.
 fn link(content: &[u8], out: &mut Vec<u8>) {
     let Some(rest) = content.strip_prefix(b"8;") else {
         return;

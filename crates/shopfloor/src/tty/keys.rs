@@ -1,26 +1,26 @@
-//! The keys that leave an attached session: a prefix, then `d`.
+//! The keys that detach from a session: a prefix, then `d`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The prefix: a key with Ctrl that no agent uses.
+/// The prefix: a key with Ctrl that agents do not use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Prefix(u8);
 
-/// The prefix unless told otherwise.
+/// The default prefix.
 pub(crate) const STANDARD: &str = "ctrl-\\";
 
 impl FromStr for Prefix {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a key with Ctrl, as ctrl-\\, ctrl-] or ctrl-a");
+        let wrong = || format!("`{text}` is not a key with Ctrl, such as ctrl-\\, ctrl-] or ctrl-a");
         let lower = text.trim().to_ascii_lowercase();
         let key = lower.strip_prefix("ctrl-").or_else(|| lower.strip_prefix('^')).ok_or_else(wrong)?;
         match key.as_bytes() {
-            // Ctrl-C, Ctrl-D, Ctrl-M and their like mean too much.
+            // Ctrl-C, Ctrl-D, Ctrl-M and similar keys have other meanings.
             [b'c' | b'd' | b'h' | b'i' | b'j' | b'm' | b'z' | b'['] => {
-                Err(format!("`{text}` is needed for other things"))
+                Err(format!("`{text}` has another meaning: choose another key"))
             }
             [key @ (b'a'..=b'z' | b'\\' | b']' | b'^' | b'_')] => Ok(Self(key & 0x1f)),
             _ => Err(wrong()),
@@ -39,7 +39,7 @@ impl Prefix {
         if self.0 <= 26 { self.0 | 0x60 } else { self.0 | 0x40 }
     }
 
-    /// The ways in which terminals send the key: as a byte, or as one of two longer reports.
+    /// The encodings of the key in terminals: a byte, or one of two longer reports.
     fn spellings(self) -> [Vec<u8>; 4] {
         let letter = self.letter();
         [
@@ -51,20 +51,20 @@ impl Prefix {
     }
 }
 
-/// Finds the keys in what is typed.
+/// Finds the prefix in typed bytes.
 #[derive(Debug)]
 pub(crate) struct Keys {
     prefix: Prefix,
-    /// The prefix was typed, in this spelling; what comes next decides.
+    /// The prefix was typed, in this encoding; the next key decides.
     pending: Option<Vec<u8>>,
 }
 
-/// What to do about what was typed.
+/// The result of typed bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Typed {
-    /// What goes to the session.
+    /// Bytes for the session.
     pub(crate) bytes: Vec<u8>,
-    /// Whether to leave after that.
+    /// Whether to detach after that.
     pub(crate) leave: bool,
 }
 
@@ -73,7 +73,7 @@ impl Keys {
         Self { prefix, pending: None }
     }
 
-    /// Reads what was typed; the prefix twice sends it once.
+    /// Reads typed bytes; the prefix twice sends it once.
     pub(crate) fn read(&mut self, typed: &[u8]) -> Typed {
         let (mut bytes, mut rest) = (Vec::with_capacity(typed.len()), typed);
         while !rest.is_empty() {
@@ -99,7 +99,7 @@ impl Keys {
     }
 }
 
-/// With or without Ctrl, in any spelling.
+/// Whether a key is `d`, with or without Ctrl, in any encoding.
 fn is_d(typed: &[u8]) -> bool {
     let spellings: [&[u8]; 7] = [b"d", b"D", b"\x04", b"\x1b[100u", b"\x1b[100;1u", b"\x1b[100;5u", b"\x1b[27;5;100~"];
     spellings.iter().any(|spelling| typed.starts_with(spelling))

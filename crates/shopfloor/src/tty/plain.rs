@@ -1,19 +1,19 @@
-//! A session's bytes as plain text, for who has no terminal.
+//! A session's bytes as plain text, for output without a terminal.
 
 use super::filter::Filter;
 
-/// Turns a stream of terminal bytes into lines of text.
+/// Turns terminal bytes into lines of text.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
     filter: Filter,
-    /// Whether something stands on the current line.
+    /// Whether the current line has text.
     open: bool,
 }
 
 impl Plain {
-    /// The text of `bytes`, which follow those before.
+    /// The text of the next `bytes`.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
-        // The filter passes on whole commands only, and few kinds of them.
+        // The filter only passes complete commands of few kinds.
         let harmless = self.filter.pass(bytes);
         let (mut out, mut rest) = (Vec::with_capacity(harmless.len()), harmless.as_slice());
         while let [first, more @ ..] = rest {
@@ -34,14 +34,14 @@ impl Plain {
         out
     }
 
-    /// Ends the line that is open.
+    /// Ends the open line.
     pub(crate) fn line(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.open) {
             out.push(b'\n');
         }
     }
 
-    /// Passes a command over; one that moves to another line ends this one.
+    /// Skips a command; a move to another line ends this one.
     fn command<'a>(&mut self, bytes: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         let end = match bytes.first() {
             Some(b'[') => bytes.iter().skip(1).position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at + 2),

@@ -1,4 +1,4 @@
-//! What the person types.
+//! Reads what the person types.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 /// Much more than a person types at once.
 const KEYS: usize = 16 * 1024;
 
-/// Reads keys on a thread that nobody waits for: a read cannot be taken back.
+/// Reads keys on a detached thread: a blocking read cannot be cancelled.
 pub(crate) fn read_keys() -> mpsc::UnboundedReceiver<Vec<u8>> {
     let (send, receive) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

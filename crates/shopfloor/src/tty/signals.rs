@@ -1,26 +1,26 @@
-//! What the system tells a terminal program: another size, or to end.
+//! Signals for a terminal program: a new size, or the end.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::Failure;
 
-/// What was told.
+/// A signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// The terminal has another size.
+    /// The terminal has a new size.
     Resized,
     /// End.
     End,
 }
 
-/// What the system tells a terminal program.
+/// Listens for signals.
 pub(crate) struct Signals {
     resize: Signal,
     ends: [Signal; 4],
 }
 
 impl Signals {
-    /// Begins to listen; from now on no signal ends us unheard.
+    /// Starts listening; from now on no signal kills the process.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let on = |kind| signal(kind).map_err(|error| Failure::other(format!("could not listen for signals: {error}")));
         let ends = [
@@ -32,7 +32,7 @@ impl Signals {
         Ok(Self { resize: on(SignalKind::window_change())?, ends })
     }
 
-    /// What comes first.
+    /// The next signal.
     pub(crate) async fn next(&mut self) -> Told {
         let [terminate, hangup, interrupt, quit] = &mut self.ends;
         tokio::select! {
@@ -44,7 +44,7 @@ impl Signals {
         }
     }
 
-    /// We are told to end.
+    /// Waits for a signal to end.
     pub(crate) async fn told_to_end(&mut self) {
         while self.next().await != Told::End {}
     }

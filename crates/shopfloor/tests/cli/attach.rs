@@ -1,4 +1,4 @@
-//! `attach` on a real terminal: keys, sizes, and a way out that leaves nothing behind.
+//! `attach` on a real terminal: keys, sizes, and detaching without leftovers.
 
 use crate::fixture::Fixture;
 use crate::process::{Running, signal};
@@ -14,7 +14,7 @@ fn a_person_types_resizes_and_leaves() {
     let session = fixture.spawn(TALK);
     let id = session["id"].as_str().unwrap();
     let terminal = PseudoTerminal::run(&fixture, &["attach", id], 100, 30);
-    terminal.wait_for("leave with Ctrl-\\ then d");
+    terminal.wait_for("Ctrl-\\ d detaches");
     terminal.wait_for("ready");
     assert!(terminal.is_raw());
     terminal.type_keys("size\r");
@@ -31,10 +31,10 @@ fn a_person_types_resizes_and_leaves() {
     terminal.type_keys("d");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(0));
-    assert!(shown.contains(&format!("detached; it goes on: shopfloor attach {id}")), "{shown:?}");
+    assert!(shown.contains(&format!("detached; the session continues: shopfloor attach {id}")), "{shown:?}");
     assert!(shown.contains("\x1b[?2004l") && shown.contains("\x1b[?25h"), "modes are given back");
     let again = PseudoTerminal::run(&fixture, &["attach", id, "--exit-code", "--detach-key", "ctrl-]"], 90, 20);
-    again.wait_for("leave with Ctrl-] then d");
+    again.wait_for("Ctrl-] d detaches");
     again.wait_for("got hello");
     again.type_keys("end\r");
     let (code, shown) = again.ended();
@@ -63,7 +63,7 @@ fn queries_and_the_clipboard_stay_in_the_session() {
         r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; read x; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
     );
     let terminal = PseudoTerminal::run(&fixture, &["attach", session["id"].as_str().unwrap()], 80, 24);
-    // What was there before is in the first screen; what comes after it comes as it is written.
+    // Earlier output is in the first screen; later output arrives as it is written.
     terminal.wait_for("begin");
     terminal.type_keys("\r");
     terminal.wait_for("end");
@@ -77,7 +77,7 @@ fn queries_and_the_clipboard_stay_in_the_session() {
 }
 
 #[test]
-fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
+fn an_attached_terminal_shows_a_lost_hub_and_reconnects() {
     let mut fixture = Fixture::at_work();
     let session = fixture.spawn(TALK);
     let terminal = PseudoTerminal::run(&fixture, &["attach", session["id"].as_str().unwrap()], 80, 24);
@@ -95,7 +95,7 @@ fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
 }
 
 #[test]
-fn others_look_and_do_not_type() {
+fn others_can_watch_but_not_type() {
     let fixture = Fixture::at_work();
     fixture.text(&["project", "update", "Parser", "--visibility", "read-only", "--share-execution"]);
     let session = fixture.spawn(TALK);
@@ -104,7 +104,7 @@ fn others_look_and_do_not_type() {
     let secret = invite["link"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
     let token = fixture.join(&secret, "bo");
     let terminal = PseudoTerminal::run(&fixture, &["attach", id, "--hub", &fixture.url, "--token", &token], 120, 32);
-    terminal.wait_for("only its owner types here");
+    terminal.wait_for("only the session's owner can type");
     terminal.wait_for("ready");
     terminal.type_keys("mischief\r");
     let watch = Running::spawn(fixture.command().args(["session", "watch", id]));
@@ -128,7 +128,7 @@ fn others_look_and_do_not_type() {
 }
 
 #[test]
-fn colours_are_seen_at_any_size_and_nothing_that_acts() {
+fn colours_are_shown_at_any_size_without_other_effects() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn(
         r"printf '\033[1;31mred\033[0m \033]8;;https://x.example\033\\link\033]8;;\033\\ \033]52;c;ZXZpbA==\007\033]0;evil\007\033[6nend'; read x",
@@ -152,10 +152,10 @@ fn colours_are_seen_at_any_size_and_nothing_that_acts() {
     }
 }
 
-/// Everything that a person finds on a terminal by looking and scrolling up, which changed its size at the mark.
+/// Everything that a person sees on a terminal, including the scrollback, which changed its size at the mark.
 fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) -> String {
     let mut screen = terminal::Screen::new(cols, rows, 1000);
-    // This emulator keeps what is erased at once; others do not.
+    // This emulator keeps erased content; others do not.
     let erased = |text: &str| text.replace("\x1b[2J", "\x1b[1J\x1b[J");
     screen.feed(erased(&shown[..mark]).as_bytes());
     screen.resize(later.0, later.1);
@@ -164,7 +164,7 @@ fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) 
 }
 
 #[test]
-fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
+fn earlier_terminal_content_stays_in_the_scrollback() {
     let fixture = Fixture::at_work();
     let programs = [
         ("a program that prints", "echo ready; read x; echo bye; read x"),
@@ -192,7 +192,7 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
         let found = found(&shown, mark, (80, 24), (80, 30));
         let missing: Vec<u8> = (1..=20).filter(|line| !found.contains(&format!("earlier {line}."))).collect();
         assert!(missing.is_empty(), "with {what}, these lines are gone: {missing:?}\n{found}");
-        assert!(found.contains("detached; it goes on") && found.ends_with("after"), "with {what}: {found}");
+        assert!(found.contains("detached; the session continues") && found.ends_with("after"), "with {what}: {found}");
     }
 }
 
@@ -209,7 +209,7 @@ fn a_setup_is_shown_while_it_runs_and_read_later() {
     terminal.wait_for("fetching");
     let log = fixture.run(&["session", "log", id]);
     assert_eq!(log.stdout, "fetching\n", "{}", log.stderr);
-    assert!(log.stderr.contains("what the setup of its workspace printed"), "{}", log.stderr);
+    assert!(log.stderr.contains("the output of its workspace's setup"), "{}", log.stderr);
     std::fs::write(&go, "").unwrap();
     terminal.wait_for("ready");
     assert_eq!(fixture.text(&["session", "log", id, "--setup"]), "fetching\nfetched\n");
@@ -223,7 +223,7 @@ fn a_session_that_cannot_start_says_why() {
     fixture.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
     let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
     let terminal = PseudoTerminal::run(&fixture, &args, 100, 30);
-    terminal.wait_for("the session is over: exited, did not start");
+    terminal.wait_for("the session ended: exited, did not start");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(1));
     assert!(shown.contains("no luck"), "{shown:?}");

@@ -1,9 +1,9 @@
-//! The example comes and goes.
+//! The example is created and removed.
 
 use crate::fixture::Fixture;
 
 #[test]
-fn the_example_is_removed_as_it_came() {
+fn the_example_is_removed_completely() {
     let fixture = Fixture::up();
     fixture.fail(3, &["demo", "--remove"]);
     let made = fixture.json(&["demo"]);

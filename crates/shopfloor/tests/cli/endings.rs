@@ -13,11 +13,14 @@ fn exit_codes_mean_something() {
     fixture.text(&["project", "create", "Parser"]);
     fixture.text(&["project", "create", "Parser tests"]);
     assert!(fixture.fail(2, &["project", "create", " "]).contains("`content` is empty"));
-    assert!(fixture.fail(2, &["project", "show", "pars"]).contains("could be 2 projects"));
+    assert!(fixture.fail(2, &["project", "show", "pars"]).contains("matches 2 projects"));
     assert!(fixture.fail(2, &["project", "update", "Parser"]).contains("nothing to change"));
-    assert!(fixture.fail(2, &["project", "create"]).contains("no text was given"));
+    let spawn = fixture.fail(2, &["session", "spawn"]);
+    assert!(spawn.contains("give --project or --activity, and --agent or `-- COMMAND`"), "{spawn}");
+    assert!(fixture.fail(2, &["worker", "start", "--project", "P"]).contains("give --agent or `-- COMMAND`"));
+    assert!(fixture.fail(2, &["project", "create"]).contains("missing text"));
     assert!(fixture.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
-    assert!(fixture.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
+    assert!(fixture.fail(3, &["project", "show", "nothing"]).contains("no project `nothing` found"));
     assert!(fixture.fail(3, &["project", "show", NOBODY]).contains("not found"));
     assert!(fixture.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token-file FILE"));
     let no_address = fixture.fail(2, &["--hub", "notaurl", "project", "list"]);
@@ -25,7 +28,7 @@ fn exit_codes_mean_something() {
     assert!(fixture.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));
     fixture.hub().kill();
     assert!(fixture.fail(5, &["project", "list"]).contains("shopfloor up"));
-    assert!(Fixture::empty().fail(5, &["project", "list"]).contains("no hub is known"));
+    assert!(Fixture::empty().fail(5, &["project", "list"]).contains("no hub found"));
 }
 
 #[test]
@@ -43,12 +46,12 @@ fn errors_are_problems_for_programs() {
 }
 
 #[test]
-fn somebody_elses_server_is_not_taken_for_a_hub() {
+fn another_server_is_not_mistaken_for_a_hub() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let fixture = Fixture::up();
     let said = fixture.fail(3, &["--hub", &url, "project", "list"]);
-    assert!(said.contains("there is no token for the hub"), "the local token stays here: {said}");
+    assert!(said.contains("you have no token for the hub"), "the local token stays here: {said}");
     silent.set_nonblocking(true).unwrap();
     assert!(silent.accept().is_err(), "nothing was asked at all");
     let said = fixture.fail(2, &["--hub", "nonsense", "--token", "t", "project", "list"]);
@@ -56,7 +59,7 @@ fn somebody_elses_server_is_not_taken_for_a_hub() {
 }
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let mut child = fixture.command().args(["project", "list"]).stdout(Stdio::piped()).spawn().unwrap();

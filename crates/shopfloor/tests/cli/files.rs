@@ -1,4 +1,4 @@
-//! `shopfloor files`: what is put into its folders, by whomever and in whatever shape, is neither lost nor followed.
+//! `shopfloor files`: files in its folders, from anybody and in any shape, are neither lost nor followed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::fixture::Fixture;
 use crate::process::{Running, wait_until};
 
-/// A folder beside a hub, and whoever writes into it.
+/// A folder beside a hub, and its user.
 struct Desk {
     fixture: Fixture,
 }
@@ -32,7 +32,7 @@ impl Desk {
         self.fixture.path("tasks").join(path)
     }
 
-    /// Puts a file there as a careful writer does: under another name first.
+    /// Writes a file like a careful writer: under another name first.
     fn put(&self, path: &str, value: &Value) {
         let (path, part) = (self.path(path), self.fixture.path("part"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -40,7 +40,7 @@ impl Desk {
         fs::rename(part, path).unwrap();
     }
 
-    /// A file, if it is there and whole.
+    /// A file, if it exists and is complete.
     fn file(&self, path: &str) -> Option<Value> {
         serde_json::from_slice(&fs::read(self.path(path)).ok()?).ok()
     }
@@ -71,7 +71,7 @@ impl Desk {
 }
 
 #[test]
-fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
+fn a_new_file_with_the_name_of_a_pending_task_is_another_task() {
     let desk = Desk::open();
     let process = desk.serve(&["--assign", "0"]);
     desk.put("pending/task.json", &json!({ "description": "First" }));
@@ -85,7 +85,7 @@ fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
     });
     // In place, as a shell writes it.
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Th").unwrap();
-    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    wait_until("half a file is reported", || desk.text("pending/task.error.txt").contains("invalid JSON"));
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Third\"}").unwrap();
     wait_until("it is a task", || desk.titles() == ["First", "Second", "Third"]);
     wait_until("each has a file", || desk.names("pending") == ["task-2.json", "task-3.json", "task.json"]);
@@ -93,7 +93,7 @@ fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
 }
 
 #[test]
-fn what_is_put_there_counts_as_an_agent_s() {
+fn files_count_as_written_by_an_agent() {
     let desk = Desk::open();
     let process = desk.serve(&["--assign", "0"]);
     desk.put(
@@ -108,14 +108,14 @@ fn what_is_put_there_counts_as_an_agent_s() {
 }
 
 #[test]
-fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
+fn an_unfinished_file_is_not_overwritten_by_a_task_of_its_name() {
     let desk = Desk::open();
     let process = desk.serve(&["--assign", "0"]);
     desk.put("pending/task.json", &json!({ "description": "First" }));
     wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
     let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Sec").unwrap();
-    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    wait_until("half a file is reported", || desk.text("pending/task.error.txt").contains("invalid JSON"));
     desk.fixture.text(&["task", "cancel", &task]);
     desk.wait_for("failed/task.json");
     assert_eq!(desk.file("failed/task.json").unwrap()["shopfloor"]["task"], task.as_str());
@@ -127,7 +127,7 @@ fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
 }
 
 #[test]
-fn files_of_the_same_name_are_each_a_task_once_however_often_it_is_killed() {
+fn files_of_the_same_name_become_one_task_each_across_kills() {
     let desk = Desk::open();
     let wanted: Vec<String> = (1..=8).map(|n| format!("Task {n}")).collect();
     let mut kills = 0_u64;
@@ -152,7 +152,7 @@ fn files_of_the_same_name_are_each_a_task_once_however_often_it_is_killed() {
 }
 
 #[test]
-fn what_is_planted_where_it_writes_is_not_written_through() {
+fn planted_links_are_not_written_through() {
     let desk = Desk::open();
     let victim = desk.fixture.path("victim");
     fs::write(&victim, "mine").unwrap();
@@ -173,7 +173,7 @@ fn what_is_planted_where_it_writes_is_not_written_through() {
 }
 
 #[test]
-fn a_folder_that_is_a_link_is_refused_and_nothing_behind_it_is_touched() {
+fn a_linked_folder_is_refused_and_its_target_untouched() {
     let desk = Desk::open();
     let home = desk.fixture.path("somewhere");
     fs::create_dir(&home).unwrap();
@@ -192,7 +192,7 @@ fn a_folder_that_is_a_link_is_refused_and_nothing_behind_it_is_touched() {
 }
 
 #[test]
-fn odd_files_are_told_so_and_the_rest_goes_on() {
+fn invalid_files_get_a_note_and_others_are_processed() {
     let desk = Desk::open();
     let long = "x".repeat(240);
     for folder in ["pending", "assigned", "reports", "completed", "failed"] {
@@ -214,7 +214,7 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
         }
     }
     let note = |name: &String| name.starts_with("xxx") && name.ends_with(".error.txt");
-    wait_until("a long name is told so", || desk.names("pending").iter().any(note));
+    wait_until("a long name is reported", || desk.names("pending").iter().any(note));
     desk.put("reports/plain.json", &json!({ "summary": "Done" }));
     desk.wait_for("completed/plain.json");
     assert_eq!(desk.titles(), ["Write it"]);
@@ -222,7 +222,7 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
 }
 
 #[test]
-fn tasks_that_others_added_wait_in_pending_too_and_move_when_they_are_over() {
+fn tasks_of_others_are_shown_in_pending_and_move_when_finished() {
     let desk = Desk::open();
     desk.fixture.text(&["task", "add", "--project", "Parser", "Before it"]);
     let process = desk.serve(&["--assign", "0", "--until-done"]);
@@ -245,7 +245,7 @@ fn tasks_that_others_added_wait_in_pending_too_and_move_when_they_are_over() {
 }
 
 #[test]
-fn more_tasks_than_a_folder_shows_are_told_so_and_follow() {
+fn tasks_above_the_limit_are_counted_and_follow() {
     let desk = Desk::open();
     let lines: String = (1..=5).map(|n| format!("{{\"description\": \"Task {n}\"}}\n")).collect();
     let list = desk.fixture.path("list.jsonl");

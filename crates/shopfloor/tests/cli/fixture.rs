@@ -1,4 +1,4 @@
-//! A hub of the real binary on a folder of its own, and the CLI beside it.
+//! A hub of the real binary in its own folder, and the CLI beside it.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(crate) struct Fixture {
     pub(crate) url: String,
     pub(crate) login: String,
     runner: bool,
-    // Declared last: the hub ends before its folder goes.
+    // Declared last: the hub ends before its folder is deleted.
     folder: tempfile::TempDir,
 }
 
@@ -83,7 +83,7 @@ impl Fixture {
         self.json(&["session", "spawn", "--project", "Parser", "--json", "--", "sh", "-c", script])
     }
 
-    /// Waits until the session is at `status`, and returns it.
+    /// Waits until the session has `status`, and returns it.
     pub(crate) fn wait_for(&self, session: &Value, status: &str) -> Value {
         let id = session["id"].as_str().unwrap();
         let mut last = Value::Null;
@@ -192,21 +192,21 @@ impl Fixture {
         child.wait_with_output().unwrap().into()
     }
 
-    /// Runs a command that works and returns what it printed for people.
+    /// Runs a command that succeeds and returns its output for people.
     pub(crate) fn text(&self, args: &[&str]) -> String {
         let ended = self.run(args);
         assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
         ended.stdout
     }
 
-    /// Runs a command that works and returns its JSON.
+    /// Runs a command that succeeds and returns its JSON.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let mut all = args.to_vec();
         all.push("--json");
         serde_json::from_str(&self.text(&all)).unwrap_or_else(|error| panic!("{args:?}: {error}"))
     }
 
-    /// Runs a command that fails with `code` and returns what it said.
+    /// Runs a command that fails with `code` and returns its standard error.
     pub(crate) fn fail(&self, code: i32, args: &[&str]) -> String {
         let ended = self.run(args);
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{args:?}: {}", ended.stderr);
@@ -216,7 +216,7 @@ impl Fixture {
 
 impl Drop for Fixture {
     fn drop(&mut self) {
-        // Sessions and their runner live on by design; here nothing may outlive its test.
+        // Sessions and their runner outlive the hub by design; here nothing may outlive its test.
         if let Some(hub) = self.hub.take() {
             drop(hub);
         }
@@ -227,7 +227,7 @@ impl Drop for Fixture {
         let hosts = hosts.filter_map(|session| std::fs::read_to_string(session.path().join("host.pid")).ok());
         let pids = pid.map(|pid| pid.to_string()).into_iter().chain(hosts.map(|pid| pid.trim().to_owned()));
         for pid in pids.filter_map(|pid| pid.parse::<u32>().ok()) {
-            // Only what is still one of ours: a number may belong to somebody else by now.
+            // Only our own processes: an id may have been reused.
             if std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("shopfloor")) {
                 signal(pid, "TERM");
             }

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How long a state may take to come on a busy machine.
+/// How long a state may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The binary in an environment of its own.
+/// The binary in its own environment.
 pub(crate) fn shopfloor(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shopfloor"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home).stdin(Stdio::null());
@@ -34,18 +34,18 @@ impl From<Output> for Ended {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is() {
-        assert!(start.elapsed() < PATIENCE, "waited too long until {what}");
+        assert!(start.elapsed() < PATIENCE, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
 /// Sends a signal to a process that a test has started.
 pub(crate) fn signal(pid: u32, name: &str) {
-    // It may have ended meanwhile.
+    // It may have exited meanwhile.
     let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status();
 }
 
@@ -106,7 +106,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

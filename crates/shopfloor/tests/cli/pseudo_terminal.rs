@@ -14,7 +14,7 @@ use rustix::termios::{Termios, tcgetattr};
 use crate::fixture::Fixture;
 use crate::process::{PATIENCE, wait_until};
 
-/// What came to the terminal, and a bell for more.
+/// The terminal's output, and a notification for more.
 #[derive(Default)]
 struct Shown {
     bytes: Mutex<Vec<u8>>,
@@ -66,7 +66,7 @@ impl PseudoTerminal {
         self.pty.resize(Size::new(rows, cols)).unwrap();
     }
 
-    /// Changes the size while nothing is written; says how much was shown before, to the byte.
+    /// Changes the size while nothing is written; returns how much was shown before, to the byte.
     pub(crate) fn resize_at_rest(&self, cols: u16, rows: u16) -> usize {
         const REST: &str = "\x1b]777;at rest\x07";
         let group = Pid::from_child(&self.child);
@@ -82,7 +82,7 @@ impl PseudoTerminal {
         mark
     }
 
-    /// The program and those that it has started.
+    /// The program and its children.
     fn programs(&self) -> Vec<String> {
         let pid = self.pid().to_string();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
@@ -126,7 +126,7 @@ impl PseudoTerminal {
         self.child.id()
     }
 
-    /// Waits for the end; the terminal must be as it was.
+    /// Waits for the end; the terminal must be restored.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut code = None;
         wait_until("it ends", || {
@@ -136,7 +136,7 @@ impl PseudoTerminal {
         let after = tcgetattr(&*self.pty).unwrap();
         let modes = |modes: &Termios| (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes);
         assert_eq!(modes(&after), modes(&self.before), "the terminal is as it was");
-        // What it wrote last may still be on its way.
+        // Its last output may still be in flight.
         self.reading.take().unwrap().join().unwrap();
         (code.unwrap().code(), self.shown())
     }
@@ -148,7 +148,7 @@ fn stat(pid: &str) -> String {
 
 impl Drop for PseudoTerminal {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::fixture::Fixture;
 use crate::pseudo_terminal::PseudoTerminal;
 
-/// What the terminal got in which asciinema plays a file.
+/// The output of asciinema when it plays a file.
 fn played(fixture: &Fixture, file: &Path) -> String {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/asciinema");
     assert!(program.exists(), "asciinema is missing: run scripts/tools");
@@ -18,7 +18,7 @@ fn played(fixture: &Fixture, file: &Path) -> String {
 }
 
 #[test]
-fn a_recording_is_exported_as_it_was() {
+fn an_exported_recording_plays_like_the_original() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn(r"printf '\033[1mbold\033[0m\n'; for i in $(seq 1 500); do echo line $i; done; exit 2");
     fixture.wait_for(&session, "exited");
@@ -66,7 +66,7 @@ fn a_recording_is_exported_as_it_was() {
 }
 
 #[test]
-fn a_session_that_says_nothing_is_recorded_too() {
+fn a_session_without_output_is_recorded_too() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn("exit 0");
     fixture.wait_for(&session, "exited");
@@ -76,7 +76,7 @@ fn a_session_that_says_nothing_is_recorded_too() {
 }
 
 #[test]
-fn an_export_asks_the_terminal_that_plays_it_nothing() {
+fn an_export_sends_no_queries_to_the_player() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn(r"printf 'before\033]52;c;c2VjcmV0\007\033[c\033[6nafter\n'; exit 0");
     fixture.wait_for(&session, "exited");
@@ -92,7 +92,7 @@ fn an_export_asks_the_terminal_that_plays_it_nothing() {
 }
 
 #[test]
-fn json_of_a_recording_cannot_drive_the_terminal() {
+fn json_of_a_recording_is_harmless_to_a_terminal() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn(r"printf 'red \302\23331m \033[0m\177 end\n'; exit 0");
     fixture.wait_for(&session, "exited");

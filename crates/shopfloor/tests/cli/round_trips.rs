@@ -75,7 +75,7 @@ fn chat() {
     fixture.text(&["chat", "send", "Parser", "second"]);
     assert_eq!(fixture.json(&["chat", "list", "Parser", "--limit", "1"])[0]["content"], "second");
     assert!(fixture.text(&["chat", "list", "Parser"]).contains("  better\n"));
-    assert_eq!(fixture.json(&["chat", "read", "Parser"])["read"], 2);
+    assert_eq!(fixture.json(&["chat", "mark-read", "Parser"])["read"], 2);
     assert_eq!(fixture.json(&["chat", "unread"])[0]["count"], 0);
     fixture.text(&["chat", "delete", id(&sent)]);
     assert!(fixture.text(&["chat", "list", "Parser"]).contains("(deleted)"));
@@ -99,7 +99,7 @@ fn credentials() {
     );
     assert!(said.stdout.contains("and this is the message") && !said.stdout.contains(secret), "{}", said.stdout);
     let said = fixture.run_with_input(&["--hub", hub, "--token-file", "-", "user", "list"], "\n");
-    assert!(said.stderr.contains("no token in its first line"), "{}", said.stderr);
+    assert!(said.stderr.contains("the first line of standard input is not a token"), "{}", said.stderr);
     fixture.text(&["project", "delete", "Words"]);
     fixture.text(&["token", "revoke", "ci"]);
     fixture.fail(3, &elsewhere);

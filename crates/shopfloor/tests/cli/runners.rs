@@ -25,7 +25,7 @@ fn a_killed_runner_comes_back_to_its_sessions() {
 }
 
 #[test]
-fn a_killed_hub_leaves_its_runner_at_work() {
+fn a_runner_survives_its_killed_hub() {
     let mut fixture = Fixture::at_work();
     let session = fixture.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
@@ -38,7 +38,7 @@ fn a_killed_hub_leaves_its_runner_at_work() {
     assert_eq!(fixture.runner_pid(), runner, "it was left alone");
     wait_until("the session is known", || fixture.run(&["session", "send", id, "again"]).code == 0);
     fixture.wait_for_log(&session, "got again");
-    // Another address: the runner that knocks at the old door makes room for one that does not.
+    // Another address: the runner of the old address is replaced.
     fixture.hub().kill();
     fixture.start("127.0.0.1:0");
     wait_until("another runner runs", || fixture.runner_pid() != runner);
@@ -71,7 +71,7 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert!(text.contains("connected") && text.contains("gpu, linux") && text.contains("codex"), "{text}");
     assert!(fixture.text(&["runner", "list"]).contains("gpu, linux"));
     let said = fixture.fail(4, &args);
-    assert!(said.contains("runs in") && said.contains("--data-dir"), "{said}");
+    assert!(said.contains("already running in") && said.contains("--data-dir"), "{said}");
     assert_eq!(runner.terminate().0, Some(0));
     wait_until("it is gone", || fixture.json(&["runner", "show", "laptop"])["connected"] == false);
     assert!(fixture.text(&["runner", "list"]).contains("unreachable since"));
@@ -83,12 +83,12 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert_eq!((changed["policy"].as_str(), changed["sandbox_others"].as_bool()), (Some("project-owner"), Some(true)));
     assert!(fixture.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
     assert_eq!(fixture.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
-    assert!(fixture.text(&["approval", "list"]).contains("nothing waits for your approval"));
+    assert!(fixture.text(&["approval", "list"]).contains("no requests"));
     assert!(fixture.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
 }
 
 #[test]
-fn a_runner_is_called_what_it_is_started_with() {
+fn a_runner_gets_the_name_that_it_is_started_with() {
     let fixture = Fixture::up();
     let secret = |name: &str| fixture.json(&["runner", "create", name])["secret"].as_str().unwrap().to_owned();
     let names = || {
@@ -104,7 +104,7 @@ fn a_runner_is_called_what_it_is_started_with() {
     };
     let (first, second) = (secret("laptop"), secret("other"));
     let runner = start(&first, &["--name", "desk"], "first");
-    runner.wait_for_note("registered as `laptop`; it is shown as `desk`");
+    runner.wait_for_note("registered as `laptop`; its name is now `desk`");
     assert_eq!(names(), r#""desk" "other""#);
     let trail = fixture.json(&["audit", "list"]);
     assert!(trail.to_string().contains("runner `laptop` is called `desk`"), "{trail}");
@@ -134,7 +134,7 @@ fn a_runner_registers_itself_once() {
 }
 
 #[test]
-fn a_runner_that_is_away_is_not_dead() {
+fn a_disconnected_runner_returns() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let runner = Running::spawn(fixture.command().args(["runner", "--name", "desk"]));
@@ -152,7 +152,7 @@ fn a_runner_that_is_away_is_not_dead() {
 }
 
 #[test]
-fn what_the_workspaces_of_a_runner_take_is_summed() {
+fn the_disk_usage_of_a_runners_workspaces_is_summed() {
     let fixture = Fixture::at_work();
     assert!(fixture.text(&["runner", "list"]).lines().nth(1).unwrap().trim_end().ends_with('-'), "nothing yet");
     for _ in 0..2 {

@@ -35,7 +35,7 @@ fn a_command_is_spawned_watched_and_read() {
 }
 
 #[test]
-fn a_session_is_told_something_and_stopped() {
+fn a_session_gets_a_message_and_is_stopped() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn("echo ready; read line; echo got $line; sleep 1000");
     fixture.wait_for_log(&session, "ready");
@@ -55,7 +55,7 @@ fn a_session_is_told_something_and_stopped() {
 }
 
 #[test]
-fn what_an_agent_cannot_do_is_said_at_once() {
+fn unsupported_options_are_refused_at_once() {
     let fixture = Fixture::at_work();
     let shell = ["session", "spawn", "--project", "Parser", "--agent", "shell"];
     let said = fixture.fail(2, &[&shell[..], &["--prompt", "tidy up"]].concat());
@@ -67,11 +67,11 @@ fn what_an_agent_cannot_do_is_said_at_once() {
     let folder = fixture.path("plain");
     std::fs::create_dir(&folder).unwrap();
     let made = fixture.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
-    assert!(made.code == 0 && made.stderr.contains("no git repository"), "{}", made.stderr);
+    assert!(made.code == 0 && made.stderr.contains("not a git repository"), "{}", made.stderr);
 }
 
 #[test]
-fn what_cannot_be_spawned_says_why() {
+fn a_refused_spawn_says_why() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let said = fixture.fail(4, &["session", "spawn", "--project", "Parser", "--", "true"]);

@@ -1,10 +1,10 @@
-//! Flags above environment above file above data directory.
+//! Flag before environment before settings file before data directory.
 
 use std::path::Path;
 
 use shopfloor::{Cli, Failure, Layers, Settings};
 
-/// What was settled for `hub` or `token`, and where that comes from.
+/// The value of `hub` or `token`, and its origin.
 fn settle(args: &[&str], env: &[(&str, &str)], file: &str) -> Result<Settings, Failure> {
     use clap::FromArgMatches;
     let args = ["shopfloor"].iter().chain(args).chain(&["project", "list"]).copied();
@@ -31,7 +31,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn the_nearer_word_counts() {
+fn flags_win_over_environment_and_file() {
     let (home, file) = (("HOME", "/nowhere"), "hub = \"http://file\"");
     let env = [home, ("SHOPFLOOR_HUB", "http://env")];
     assert_eq!(hub(&["--hub", "http://flag"], &env, file), ("http://flag".into(), "command line".into()));
@@ -79,7 +79,7 @@ fn a_settings_file_is_checked() {
     let env = [("HOME", "/nowhere")];
     for (file, part) in [
         ("hup = \"x\"", "unknown key `hup`"),
-        ("hub = 3", "`hub` (/etc/config.toml): must be a text"),
+        ("hub = 3", "`hub` (/etc/config.toml): must be a string"),
         ("hub = ", "could not read /etc/config.toml"),
         ("color = \"pink\"", "auto, always, never"),
     ] {

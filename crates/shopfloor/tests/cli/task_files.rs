@@ -8,27 +8,27 @@ fn written(fixture: &Fixture, name: &str, text: &[u8]) -> String {
 }
 
 #[test]
-fn the_schema_is_printed_and_what_meets_it_is_fine() {
+fn the_schema_is_printed_and_valid_files_pass() {
     let fixture = Fixture::empty();
     let schema = fixture.json(&["task", "schema"]);
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert_eq!(schema["$defs"]["TaskAdd"]["required"][0], "description");
     let plan = written(&fixture, "plan.md", b"- [ ] Lexer {#lexer}\n- [ ] Parser\n  - after: lexer\n");
     let said = fixture.text(&["task", "check", &plan]);
-    let note = "note: 2 tasks have no acceptance: whatever is reported counts";
-    assert_eq!(said, format!("{plan}: {note}\n{plan}: 2 tasks and no error\n"));
+    let note = "note: 2 tasks have no acceptance criteria: any report is accepted";
+    assert_eq!(said, format!("{plan}: {note}\n{plan}: 2 tasks, no errors\n"));
     let checked = fixture.json(&["task", "check", &plan]);
     assert_eq!((checked["tasks"].as_u64(), checked["errors"].as_array().map(Vec::len)), (Some(2), Some(0)));
 }
 
 #[test]
-fn every_error_is_said_without_a_hub() {
+fn every_error_is_reported_without_a_hub() {
     let fixture = Fixture::empty();
     let file = written(&fixture, "a.json", b"[{\"description\": \"a\",\n \"deps\": [\"b\"]},\n {\"prio\": 1}]");
     let ended = fixture.run(&["task", "check", &file]);
     assert_eq!(ended.code, 2);
     let expected = format!(
-        "{file}:2: tasks[0].deps[0]: no task in this file has the name `b`, and it is no id (tsk_…)\n\
+        "{file}:2: tasks[0].deps[0]: `b` is neither the name of a task in this file nor a task id (tsk_…)\n\
          {file}:3: tasks[1].description: is missing\n"
     );
     assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);
@@ -58,18 +58,18 @@ fn instructions_come_ready_made() {
 }
 
 #[test]
-fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
+fn instructions_tell_remote_workers_to_push_their_branch() {
     let fixture = Fixture::empty();
     for agent in ["claude", "codex", "cursor", "agents-md"] {
         let said = fixture.run(&["instructions", "worker", "--for", agent]).stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("push your branch to the project's repository and name it as `branch`"), "{said}");
+        assert!(said.contains("push the branch to the project's repository, and name it as `branch`"), "{said}");
         assert!(said.contains("In a session that Shopfloor started"), "it says when that is not needed: {said}");
     }
 }
 
 #[test]
-fn more_than_a_hub_takes_is_refused_whole() {
+fn a_file_with_too_many_tasks_is_refused() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let task = |at: usize| format!("{{\"description\": \"task {at} {}\"}}\n", "x".repeat(60_000));

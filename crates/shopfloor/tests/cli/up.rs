@@ -6,7 +6,7 @@ use crate::fixture::Fixture;
 use crate::process::Running;
 
 #[test]
-fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
+fn a_hub_prints_its_address_and_writes_its_files() {
     let mut fixture = Fixture::up();
     assert!(fixture.url.starts_with("http://127.0.0.1:"), "{}", fixture.url);
     assert!(fixture.login.starts_with(&format!("{}/login#", fixture.url)), "{}", fixture.login);
@@ -23,7 +23,7 @@ fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
 fn two_hubs_do_not_share_a_directory() {
     let fixture = Fixture::up();
     let said = fixture.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("in use by another hub"), "{said}");
+    assert!(said.contains("Shopfloor is already running at http://"), "{said}");
     assert!(fixture.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
 }
 
@@ -60,7 +60,7 @@ fn a_team_hub_lets_its_owner_in() {
 }
 
 #[test]
-fn doctor_looks_around() {
+fn doctor_checks_the_installation() {
     let mut fixture = Fixture::up();
     let status = |fixture: &Fixture, name: &str| {
         let checks: serde_json::Value = serde_json::from_str(&fixture.run(&["doctor", "--json"]).stdout).unwrap();
@@ -80,7 +80,7 @@ fn doctor_looks_around() {
     assert_eq!(status(&fixture, "database"), "missing");
     let ended = fixture.run(&["doctor"]);
     assert_eq!(ended.code, 1, "the database is required");
-    assert!(ended.stdout.contains("to do: chmod 700"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("fix: chmod 700"), "{}", ended.stdout);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Changes as they come, across the hub's death.
+//! Changes as they happen, across the hub's death.
 
 use protocol::{Change, Delta};
 
@@ -22,14 +22,14 @@ fn a_watch_survives_the_hub() {
     let address = fixture.url.replace("http://", "");
     fixture.start(&address);
     fixture.text(&["project", "create", "Lexer"]);
-    watch.wait_for_note("connected again, resumed after");
+    watch.wait_for_note("reconnected; resumed after");
     let second = delta(&watch);
     assert!(matches!(&second.change, Change::Project { project } if project.name == "Lexer"), "{second:?}");
     assert!(second.seq > first.seq);
 }
 
 #[test]
-fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
+fn a_watch_starts_where_requested_and_filters_by_project() {
     let fixture = Fixture::up();
     let project = fixture.json(&["project", "create", "Parser"]);
     fixture.text(&["project", "create", "Other"]);
@@ -50,11 +50,11 @@ fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
     let line = some.line();
     assert!(line.contains("message") && line.contains("in \"Parser\": hello"), "{line}");
     fixture.text(&["project", "delete", project["id"].as_str().unwrap()]);
-    assert!(some.line().contains("is gone"));
+    assert!(some.line().contains("was deleted"));
 }
 
 #[test]
-fn a_watch_without_right_ends() {
+fn a_watch_without_access_ends() {
     let fixture = Fixture::up();
     let secret = fixture.text(&["token", "create", "short"]);
     let mut command = fixture.command();

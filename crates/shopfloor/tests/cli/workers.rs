@@ -14,7 +14,7 @@ fn settings_are_shown_and_changed() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let settings = fixture.text(&["work", "settings", "--project", "Parser"]);
-    assert!(settings.contains("strategy") && settings.contains("not by itself"), "{settings}");
+    assert!(settings.contains("strategy") && settings.contains("off"), "{settings}");
     let changed = fixture.json(&[
         "work",
         "configure",
@@ -35,11 +35,11 @@ fn settings_are_shown_and_changed() {
     let said = fixture.fail(4, &["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(said.contains("runner"), "{said}");
     assert!(fixture.text(&["metrics", "--project", "Parser"]).contains("tasks                 none"));
-    assert!(fixture.text(&["work", "doing", "--project", "Parser"]).contains("nobody"));
+    assert!(fixture.text(&["work", "doing", "--project", "Parser"]).contains("no worker is busy"));
 }
 
 #[test]
-fn workers_work_tasks_off_are_stopped_and_thawed() {
+fn workers_do_tasks_and_are_stopped_and_thawed() {
     let fixture = Fixture::at_work();
     let tasks: String = ["one", "two", "three"].iter().map(|name| format!("- [ ] Write {name}\n")).collect();
     let added = fixture.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &tasks);
@@ -68,7 +68,7 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     let list = fixture.text(&["worker", "list", "--project", "Parser"]);
     assert!(list.contains("$0.00 of $5.00") && list.contains("command"), "{list}");
     let shown = fixture.text(&["worker", "show", id(&started[0])]);
-    assert!(shown.contains("What it had") && shown.contains("accepted"), "{shown}");
+    assert!(shown.contains("Attempts") && shown.contains("accepted"), "{shown}");
     assert!(fixture.text(&["worker", "status"]).contains("workers: 2 idle"));
     let metrics = fixture.text(&["metrics", "--project", "Parser"]);
     assert!(metrics.contains("4 done") && metrics.contains("speed-up"), "{metrics}");
@@ -77,7 +77,7 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     let frozen = fixture.json(&["stop-everything", "--project", "Parser"]);
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));
     let settings = fixture.text(&["work", "settings", "--project", "Parser"]);
-    assert!(settings.contains("not to workers of owner"), "{settings}");
+    assert!(settings.contains("stopped by owner"), "{settings}");
     let idle = fixture.run(&["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(idle.stderr.contains("you stopped everything"), "{idle:?}");
     let idle: Vec<&str> = idle.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -129,7 +129,7 @@ fn an_agent_that_does_nothing_has_done_no_task() {
 }
 
 #[test]
-fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
+fn work_is_checked_and_a_person_judges_the_rest() {
     let fixture = Fixture::at_work();
     let list = "\
 - [ ] Make a file
@@ -147,7 +147,7 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
     let show = |task: &str| fixture.json(&["task", "show", task]);
     wait_until("the good one is done", || show(good)["task"]["status"] == "done");
     let shown = fixture.text(&["task", "show", good]);
-    assert!(shown.matches("✓ met").count() == 3 && shown.contains("collected from what the agent said"), "{shown}");
+    assert!(shown.matches("✓ met").count() == 3 && shown.contains("from the agent's last message"), "{shown}");
     wait_until("the bad one needs a person", || show(bad)["task"]["status"] == "escalated");
     let shown = fixture.text(&["task", "show", bad]);
     assert!(shown.contains("✗ not met") && shown.contains("nothing.txt") && shown.contains("needs you"), "{shown}");
@@ -160,7 +160,7 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
 }
 
 #[test]
-fn what_a_take_over_would_run_is_shown_first() {
+fn a_take_over_shows_the_command_first() {
     let fixture = Fixture::at_work();
     fixture.text(&["project", "update", "Parser", "--visibility", "read-write", "--share-execution", "true"]);
     fixture.text(&["task", "add", "--project", "Parser", "Write the lexer"]);
@@ -178,7 +178,7 @@ fn what_a_take_over_would_run_is_shown_first() {
     };
     let shown = take(&[]);
     assert_eq!((shown.code, shown.stdout.as_str()), (2, ""), "{shown:?}");
-    assert!(shown.stderr.contains("would run what owner chose:\n  sh -c 'sleep 600'"), "{shown:?}");
+    assert!(shown.stderr.contains("would run this command, which owner chose:\n  sh -c 'sleep 600'"), "{shown:?}");
     assert!(shown.stderr.contains("--yes") && shown.stderr.contains("-- PROGRAM"), "{shown:?}");
     let said = take(&["--yes"]);
     assert!(said.code == 4 && said.stderr.contains("runner"), "it may run, and Bo has no runner: {said:?}");
@@ -189,5 +189,5 @@ fn what_a_take_over_would_run_is_shown_first() {
     assert_eq!(show()["attempt"], 1, "nothing was taken over");
     let worker = fixture.json(&["worker", "list"])[0].clone();
     let removed = fixture.json(&["worker", "remove", id(&worker)]);
-    assert_eq!(removed["removed"], worker["id"], "a program is told, too");
+    assert_eq!(removed["removed"], worker["id"], "a program gets the id, too");
 }

@@ -1,4 +1,4 @@
-//! Workspaces: what is in them is found, saved, restored, and not deleted.
+//! Workspaces: their content is found, saved, restored, and not deleted.
 
 use crate::fixture::Fixture;
 use crate::process::wait_until;
@@ -49,7 +49,7 @@ fn a_workspace_without_work_is_cleaned() {
 }
 
 #[test]
-fn what_was_deleted_comes_back_and_changes_travel_as_a_patch() {
+fn deleted_work_is_restored_and_changes_are_exported_as_a_patch() {
     let fixture = Fixture::at_work();
     let session = fixture.spawn("printf 'precious' > work.txt; echo more >> README; read line; rm work.txt; read line");
     let (id, workspace) = (session["id"].as_str().unwrap(), session["workspace"].as_str().unwrap());
@@ -80,7 +80,7 @@ fn what_was_deleted_comes_back_and_changes_travel_as_a_patch() {
     fixture.wait_for(&session, "exited");
     let ended = fixture.run(&["workspace", "restore", workspace]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("what was saved"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("restored save "), "{}", ended.stderr);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     let oldest = saves().pop().unwrap()["id"].as_str().unwrap().to_owned();
     fixture.text(&["workspace", "restore", workspace, "--save", &oldest[..12]]);
@@ -109,7 +109,7 @@ fn a_branch_that_is_taken_is_refused() {
     }
     let said = fixture.fail(2, &[&["session", "spawn", "--base", "next"][..], &spawn("next")[2..]].concat());
     assert!(said.contains("starts from"), "what is asked for contradicts itself: {said}");
-    // Nobody told the hub which branch is the base: the runner finds it at the remote.
+    // The hub does not know the base branch: the runner finds it at the remote.
     let refused = fixture.json(&spawn("main"));
     let ended = fixture.wait_for(&refused, "exited");
     assert!(ended["state"]["detail"].as_str().unwrap().contains("choose another name"), "{ended}");

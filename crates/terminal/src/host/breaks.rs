@@ -1,40 +1,40 @@
-//! Short breaks of a host whose program writes and writes, so that whoever waits for a processor gets one.
+//! Short pauses of a host whose program floods the terminal, so that other processes get the processor.
 //!
-//! The kernel lets who works go on for milliseconds before it looks at who waits, and with as many floods as there are
-//! cores every key of every other session would wait for that, at each of the processes that its echo passes.
+//! The kernel lets a busy process run for milliseconds before it switches. With as many floods as there are cores,
+//! every key of every other session would wait for that at each process that its echo passes.
 
 use std::time::{Duration, Instant};
 
-/// Output that lasts longer than this is a flood. What is shorter is over sooner without a break.
+/// Longer output is a flood. Shorter output is finished sooner without a pause.
 const LONG: Duration = Duration::from_millis(500);
-/// So much of a flood is taken in at a time…
+/// How much of a flood is processed at a time…
 const PIECE: usize = 32 << 10;
-/// …and after so much work there is a break.
+/// …and how long, before a pause.
 const WORK: Duration = Duration::from_micros(300);
-/// As short as can be: what counts is that the processor is given up, the kernel makes about 60 µs of it.
+/// As short as possible: giving up the processor is what counts; the kernel makes about 60 µs of it.
 const BREAK: Duration = Duration::from_micros(1);
 
-/// When to have the next break.
+/// Schedules the pauses.
 pub(crate) struct Breaks {
     since: Option<Instant>,
 }
 
 impl Breaks {
-    /// For output that goes on since then.
+    /// For output that has lasted since then.
     pub(crate) fn new(busy_since: Option<Instant>) -> Breaks {
         let now = Instant::now();
         Breaks { since: busy_since.is_some_and(|busy| now - busy > LONG).then_some(now) }
     }
 
-    /// The output in the pieces that it is taken in.
+    /// The output in the pieces in which it is processed.
     pub(crate) fn pieces<'a>(&self, bytes: &'a [u8]) -> std::slice::Chunks<'a, u8> {
         bytes.chunks(if self.since.is_some() { PIECE } else { bytes.len().max(1) })
     }
 
-    /// Has a break if it is time.
+    /// Pauses if it is time.
     pub(crate) fn rest(&mut self) {
         if self.since.is_some_and(|since| since.elapsed() >= WORK) {
-            // The thread, not the task: there is nothing else for it to do that should not wait, too.
+            // Pauses the thread, not the task: all of its other work should wait, too.
             std::thread::sleep(BREAK);
             self.since = Some(Instant::now());
         }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_taken_in_by_pieces_and_a_burst_at_once() {
+    fn a_flood_is_processed_in_pieces_and_a_burst_at_once() {
         let output = vec![b'x'; 3 * PIECE + 1];
         let begun = Instant::now();
         assert_eq!(Breaks::new(None).pieces(&output).len(), 1);

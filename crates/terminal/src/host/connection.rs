@@ -1,4 +1,4 @@
-//! Reads the requests of one connection and writes what it is to be told, at its own pace.
+//! Reads the requests of one connection and writes its events, at its own pace.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,12 +12,12 @@ use tokio::sync::Notify;
 use super::core::Core;
 use crate::wire::{Request, read_frame};
 
-/// Takes connections as long as the host lives.
+/// Accepts connections as long as the host lives.
 pub(crate) async fn accept(listener: UnixListener, core: Rc<RefCell<Core>>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => serve(stream, &core),
-            // Out of file descriptors, most likely: others may end meanwhile.
+            // Most likely out of file descriptors: others may be closed meanwhile.
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
         }
     }

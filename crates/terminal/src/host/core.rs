@@ -1,5 +1,5 @@
-//! What a host holds: screen, last output, connections. Everything here happens at one instant, between two awaits of
-//! one thread, so that a snapshot and the first live byte after it cannot be torn apart.
+//! A host's state: screen, last output, connections. Everything here happens between two awaits of one thread, so that
+//! a snapshot and the first live byte after it are consistent.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -18,18 +18,18 @@ use crate::spec::{Exit, Spec};
 use crate::wire::{Event, Observed, Request};
 
 const RING: usize = 1 << 20;
-/// The longest frame of output.
+/// Maximum frame of output.
 const LONGEST_DATA: usize = 32 << 10;
-/// More input than this that the program does not read is refused.
+/// More unread input is refused.
 const MOST_INPUT: usize = 1 << 20;
-/// Output that is the echo of a key: so short, and so soon after it. It is not held back for what it may begin.
+/// Output that is a key's echo: this short, and this soon after it. It is not held back as a possible secret.
 const LONGEST_ECHO: usize = 3;
 const ECHO: Duration = Duration::from_millis(200);
 
-/// What the recording says of a session that ended because its time was over.
-const OVERDUE: &str = "stopped: its runner was not heard from, and another may have the task";
+/// The marker of a session that ended because its time was up.
+const OVERDUE: &str = "stopped: its runner was silent, and another worker may have the task";
 
-/// What the owner loop has to do because of a request.
+/// What the owner loop must do for a request.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) resize: Option<(u16, u16)>,
@@ -41,31 +41,31 @@ pub(crate) struct Core {
     ring: Ring,
     pub(super) masks: Masks,
     input_masks: Masks,
-    /// Nothing is recorded where nothing can be written; the session goes on.
+    /// Without a writable disk nothing is recorded; the session continues.
     pub(crate) recorder: Option<Recorder>,
     record_input: bool,
     watchers: BTreeMap<u64, Watcher>,
     next_watcher: u64,
-    /// What is to be typed, before everything else in its own queue.
+    /// Input to type, before everything else in its own queue.
     pub(crate) input: VecDeque<u8>,
-    /// Bytes that were just put into the queue, to be looked at for signals.
+    /// New bytes in the queue, to be checked for signals.
     pub(crate) fresh_input: Vec<u8>,
     pub(crate) wishes: Wishes,
-    /// Rung when there is input or a wish.
+    /// Notified when there is input or a request.
     pub(crate) kick: Rc<Notify>,
     /// The position and number of the last resize: a stream cannot be resumed across it.
     resized_at: Option<u64>,
-    /// Counts everything that can be seen: output and resizes.
+    /// Counts visible changes: output and resizes.
     change: u64,
     last_output: Instant,
     last_typed: Option<Instant>,
     grace: Duration,
     /// When it ends by itself.
     until: Option<Limit>,
-    /// Whether that was so.
+    /// Whether it did.
     pub(crate) overdue: bool,
     meter: Option<Meter>,
-    /// What the session used too much of, in words.
+    /// Which limit the session exceeded, for people.
     pub(crate) exceeded: Option<String>,
     pub(crate) exit: Option<Exit>,
     pub(crate) ever_connected: bool,
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// Takes output of the program in. Does not wake anybody.
+    /// Processes output of the program. Wakes nobody.
     pub(crate) fn output(&mut self, bytes: &[u8]) {
         if self.masks.is_empty() {
             self.show(bytes);
@@ -119,8 +119,7 @@ impl Core {
         self.masked = masked;
     }
 
-    /// Shows what was held back for long enough because it might have been the beginning of a secret; returns when to
-    /// come back.
+    /// Shows output that was held back long enough as a possible secret; returns when to call again.
     pub(crate) fn let_through(&mut self, now: Instant) -> Option<Instant> {
         let due = self.masks.due()?;
         if now < due {
@@ -164,7 +163,7 @@ impl Core {
         }
     }
 
-    /// The session has ended: nothing will be added any more.
+    /// The session has ended: nothing will be added.
     pub(crate) fn ended(&mut self, exit: impl FnOnce(u64) -> Exit) {
         let mut rest = Vec::new();
         self.masks.finish(&mut rest);
@@ -184,12 +183,12 @@ impl Core {
         }
     }
 
-    /// Whether all connections have been told everything.
+    /// Whether all connections have received everything.
     pub(crate) fn drained(&self) -> bool {
         self.watchers.values().all(|watcher| watcher.drained)
     }
 
-    /// Ends the session when its time is over; returns when to look again.
+    /// Ends the session when its time is up; returns when to check again.
     pub(crate) fn limit(&mut self, now: Instant) -> Option<Instant> {
         let limit = self.until?;
         if let Some(left) = limit.left() {
@@ -205,7 +204,7 @@ impl Core {
         None
     }
 
-    /// Ends the session when it uses more than it may; returns when to look again.
+    /// Ends the session when it exceeds a limit; returns when to check again.
     pub(crate) fn meter(&mut self, now: Instant) -> Option<Instant> {
         let meter = self.meter.as_mut()?;
         let why = match meter.look(now) {
@@ -219,20 +218,20 @@ impl Core {
             recorder.mark("state", &why);
         }
         self.exceeded = Some(why);
-        // What takes too much is not given time to take more.
+        // Kill at once, so that it cannot use even more.
         self.wishes.stop = Some(Duration::ZERO);
         self.kick.notify_one();
         None
     }
 
-    /// Lets the recording write what has waited; returns when it wants to be called again.
+    /// Lets the recording flush; returns when to call again.
     pub(crate) fn record(&mut self, now: Instant) -> Option<Instant> {
         let recorder = self.recorder.as_mut()?;
         recorder.tick(now, &mut self.screen);
         recorder.due()
     }
 
-    /// Wakes those who are due to be told something; returns when the next one is.
+    /// Wakes connections that are due; returns when the next one is.
     pub(crate) fn observers(&mut self, now: Instant) -> Option<Instant> {
         let (change, last_output) = (self.change, self.last_output);
         let mut next: Option<Instant> = None;
@@ -285,7 +284,7 @@ impl Core {
             Request::Watch { from } => {
                 let resumed = from
                     .filter(|from| (start..=end).contains(from))
-                    // A resize at the very position may or may not have been seen.
+                    // A resize at this very position may or may not have been seen.
                     .filter(|from| resized_at.is_none_or(|resized_at| *from > resized_at));
                 let cursor = resumed.unwrap_or(end);
                 let (snapshot, allowance) = (resumed.is_none(), Allowance::new(Instant::now()));
@@ -306,7 +305,7 @@ impl Core {
             Request::Observe { every_ms } => {
                 watcher.observer = Some(Observer::new(every_ms));
                 watcher.observe_now = true;
-                // Whoever is told what is on the screen finds it in the recording.
+                // Flushed first: the recording contains what the snapshot shows.
                 if let Some(recorder) = &mut self.recorder {
                     recorder.flush();
                 }
@@ -366,13 +365,13 @@ impl Core {
         }
     }
 
-    /// The beginning of what is to be typed.
+    /// The beginning of the input to type.
     pub(crate) fn next_input(&self) -> Vec<u8> {
         let (first, _) = self.input.as_slices();
         first[..first.len().min(4096)].to_vec()
     }
 
-    /// So much of it has been typed; if it cannot be, nobody will read it.
+    /// This much was typed; `None`: nobody will read it.
     pub(crate) fn typed_in(&mut self, written: std::io::Result<usize>) {
         match written {
             Ok(count) => drop(self.input.drain(..count)),
@@ -380,7 +379,7 @@ impl Core {
         }
     }
 
-    /// What a connection is to be told next; `None`: nothing for now.
+    /// The next event for a connection; `None`: nothing for now.
     pub(crate) fn next_event(&mut self, id: u64) -> Option<Event> {
         let now = Instant::now();
         let (start, end) = (self.ring.start(), self.ring.end());

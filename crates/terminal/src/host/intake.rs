@@ -1,7 +1,7 @@
-//! Reads a terminal ahead on a thread of its own, so that a program that writes much goes on writing while the screen
-//! takes in what it wrote. The thread ends when there is nothing to read for a while.
+//! Reads a terminal ahead on a separate thread, so that a program with much output can continue while the screen
+//! processes it. The thread ends after a while without output.
 //!
-//! It does not stand at the kernel's door: a program that writes short lines would wake it for each of them.
+//! It does not block on the kernel: a program that writes short lines would wake it for each of them.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -13,31 +13,31 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-/// More than this is not read ahead: then the program has to wait.
+/// Maximum read-ahead: after that the program has to wait.
 const MOST: usize = 256 << 10;
-/// The most that the kernel might hand out at once, so far 4 KiB.
+/// The most that the kernel returns at once, currently 4 KiB.
 const READ: usize = 16 << 10;
-/// When it hands out less than this, that was all: asking for more in vain would only be in the writer's way.
+/// When it returns less than this, there is no more: another read would only disturb the writer.
 const SOME: usize = 4000;
-/// So long the writer is then left alone with the kernel's buffer; after much longer it is full, and the writer waits.
+/// How long the writer is then left alone; after much longer the kernel's buffer would be full.
 const NAP: Duration = Duration::from_micros(20);
 const STACK: usize = 64 << 10;
-/// The thread ends after so long without output.
+/// The thread ends after this long without output.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Why nothing more is read ahead.
+/// Why reading ahead stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// There was nothing to read, but there may be.
+    /// There is no output for now.
     Quiet,
     /// Nobody has the other side open any more.
     Gone,
 }
 
-/// What the program has written and nobody has looked at yet.
+/// Output that was read ahead.
 pub(crate) struct Intake {
     shared: Arc<Shared>,
-    /// Written to when the thread is to read what is there and end.
+    /// Written to when the thread should read what is there and end.
     ending: OwnedFd,
 }
 
@@ -45,20 +45,20 @@ struct Shared {
     state: Mutex<State>,
     /// There is room again.
     room: Condvar,
-    /// There is as much as was wished for, or no more will come.
+    /// There is as much as requested, or no more will come.
     bell: Notify,
 }
 
 #[derive(Default)]
 struct State {
     bytes: Vec<u8>,
-    /// The bell rings when there is so much.
+    /// Notify at this much.
     wished: usize,
     end: Option<End>,
 }
 
 impl Shared {
-    /// A thread that panicked left the bytes whole.
+    /// A panicked thread left the bytes consistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,7 +78,7 @@ impl Intake {
         Ok(Intake { shared, ending })
     }
 
-    /// Returns when there is at least so much to take, or no more comes.
+    /// Returns when there is at least this much, or no more comes.
     pub(crate) async fn filled(&self, wished: usize) {
         loop {
             {
@@ -92,7 +92,7 @@ impl Intake {
         }
     }
 
-    /// Swaps what has come for an empty buffer; says so if that was all.
+    /// Swaps the output for an empty buffer; says if that was all.
     pub(crate) fn take(&self, buffer: &mut Vec<u8>) -> Option<End> {
         buffer.clear();
         let mut state = self.shared.state();
@@ -103,7 +103,7 @@ impl Intake {
         state.end
     }
 
-    /// Has the thread read what is there and end.
+    /// Makes the thread read what is there and end.
     pub(crate) fn finish(&self) {
         // Fails only if it was written to very often.
         let _ = rustix::io::write(&self.ending, &1u64.to_ne_bytes());
@@ -111,7 +111,7 @@ impl Intake {
 }
 
 fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) -> End {
-    // Naps are only as short as they should be if the kernel may not round them up. If it does, they cost speed alone.
+    // Short naps need precise timers; without them only speed suffers.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut buffer = vec![0; READ];
     let mut ending = false;
@@ -129,7 +129,7 @@ fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) -> End {
             Err(Errno::AGAIN) => {
                 let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
                 let ready = poll(&mut fds, Some(&QUIET));
-                // Once more before it ends: something may have come meanwhile.
+                // Once more before it ends: output may have come meanwhile.
                 ending = ready == Ok(0) || !fds[1].revents().is_empty();
             }
             Err(_) => return End::Gone,

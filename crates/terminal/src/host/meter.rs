@@ -1,11 +1,11 @@
-//! What the processes of a session use together, and whether that is too much.
+//! Measures the resources of a session's processes, and checks the limits.
 
 use std::time::{Duration, Instant};
 
 use super::processes::descendants;
 use crate::spec::Limits;
 
-/// How often it is looked.
+/// How often to measure.
 const LOOK: Duration = Duration::from_secs(1);
 /// Linux counts processor time in these for everybody, whatever it uses itself.
 const TICKS_PER_SECOND: u64 = 100;
@@ -30,7 +30,7 @@ impl Meter {
         (limits != Limits::default()).then(|| Self { limits, next: Instant::now() + LOOK })
     }
 
-    /// When to look again, or what is too much.
+    /// When to measure again, or which limit was exceeded.
     pub(crate) fn look(&mut self, now: Instant) -> Result<Instant, String> {
         if now < self.next {
             return Ok(self.next);
@@ -40,22 +40,22 @@ impl Meter {
     }
 }
 
-/// What is too much, in words.
+/// The exceeded limit, for people.
 fn exceeded(limits: Limits, used: Used) -> Option<String> {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let seconds = used.ticks / TICKS_PER_SECOND;
     if let Some(most) = limits.processes.filter(|most| used.processes > *most) {
-        return Some(format!("stopped: it had {} processes, and session_processes allows {most}", used.processes));
+        return Some(format!("stopped: it had {} processes; the limit (session_processes) is {most}", used.processes));
     }
     if let Some(most) = limits.memory.filter(|most| used.memory > *most) {
         let (used, most) = (mib(used.memory), mib(most));
-        return Some(format!("stopped: it used {used} MiB of memory, and session_memory allows {most} MiB"));
+        return Some(format!("stopped: it used {used} MiB of memory; the limit (session_memory) is {most} MiB"));
     }
     let most = limits.cpu_seconds.filter(|most| seconds > *most)?;
-    Some(format!("stopped: it used {seconds} s of processor time, and session_cpu_seconds allows {most} s"))
+    Some(format!("stopped: it used {seconds} s of processor time; the limit (session_cpu_seconds) is {most} s"))
 }
 
-/// What all processes below this one use, and what those used that have ended.
+/// The usage of all descendants, including exited ones.
 fn used() -> Used {
     let mut sum = Used { ticks: ticks("self").map_or(0, |(_, of_ended)| of_ended), ..Used::default() };
     for pid in descendants() {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_is_named_with_its_setting() {
+    fn an_exceeded_limit_is_named_with_its_setting() {
         let limits = Limits { memory: Some(64 << 20), processes: Some(8), cpu_seconds: Some(60) };
         let within = Used { memory: 64 << 20, processes: 8, ticks: 6_099 };
         assert_eq!(exceeded(limits, within), None);
@@ -98,9 +98,9 @@ mod tests {
             assert!(told.contains(words), "{told}");
             assert_eq!(exceeded(Limits::default(), used), None, "no limit");
         };
-        check(Used { memory: (64 << 20) + 1, ..within }, "65 MiB of memory, and session_memory allows 64 MiB");
-        check(Used { processes: 9, ..within }, "9 processes, and session_processes allows 8");
-        check(Used { ticks: 6_100, ..within }, "61 s of processor time, and session_cpu_seconds allows 60 s");
+        check(Used { memory: (64 << 20) + 1, ..within }, "65 MiB of memory; the limit (session_memory) is 64 MiB");
+        check(Used { processes: 9, ..within }, "9 processes; the limit (session_processes) is 8");
+        check(Used { ticks: 6_100, ..within }, "61 s of processor time; the limit (session_cpu_seconds) is 60 s");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The session host: a small process that owns terminal, screen and recording of one session, and outlives its runner.
+//! The session host: a small process that owns the terminal, screen and recording of one session, and outlives its
+//! runner.
 
 mod breaks;
 mod connection;
@@ -18,11 +19,11 @@ pub(crate) use processes::kill_host;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Everything went well.
+/// Success.
 const DONE: i32 = 0;
 /// The session could not be hosted.
 const FAILED: i32 = 1;
-/// Another host has this session, or it has ended already.
+/// Another host has this session, or it has already ended.
 const REFUSED: i32 = 2;
 
 /// Hosts the session in this directory until it has ended; returns the exit code of the process.

@@ -1,4 +1,4 @@
-//! What the program writes: read as it comes, and ahead by a thread while there is much.
+//! The program's output: read directly, or ahead by a thread while there is much.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,14 +8,14 @@ use tokio::net::unix::pipe;
 
 use super::intake::{End, Intake};
 
-/// Under load, output is collected for so long before it is taken in and watchers are woken…
+/// Under load, output is collected for this long before it is processed and watchers are woken…
 const COLLECT: Duration = Duration::from_millis(4);
-/// …or until so much has come.
+/// …or until this much has come.
 const COLLECT_BYTES: usize = 128 << 10;
 /// It is load when that happens more often than this, after a few times at once.
 const UNHURRIED: Duration = Duration::from_millis(2);
 const AT_ONCE: u32 = 8;
-/// The most that is read directly.
+/// Maximum of a direct read.
 const READ: usize = 32 << 10;
 
 /// The output of a terminal.
@@ -27,7 +27,7 @@ pub(crate) struct Output {
 }
 
 enum Way {
-    /// Without a thread in between: a key's echo does not wait for one to wake.
+    /// Without a thread: a key's echo does not wait for one to wake.
     Direct(pipe::Receiver),
     /// Since then.
     Ahead(Intake, Instant),
@@ -40,7 +40,7 @@ impl Output {
         Ok(Output { terminal, way, pace: Pace::new(), buffer: Vec::new() })
     }
 
-    /// Returns when there is something that should be taken now.
+    /// Returns when there is output to process.
     pub(crate) async fn ready(&self) {
         match &self.way {
             Way::Direct(reader) => drop(reader.readable().await),
@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    /// Since when there has been much, without a pause.
+    /// Since when there has been much output without a pause.
     pub(crate) fn busy_since(&self) -> Option<Instant> {
         match self.way {
             Way::Ahead(_, since) => Some(since),
@@ -90,7 +90,7 @@ impl Output {
         &self.buffer
     }
 
-    /// What is still there, in pieces; empty when that was all.
+    /// The remaining output, in pieces; empty at the end.
     pub(crate) async fn rest(&mut self) -> &[u8] {
         while let Way::Ahead(intake, _) = &self.way {
             intake.finish();
@@ -102,7 +102,7 @@ impl Output {
                 return &self.buffer;
             }
         }
-        // Also if somebody has opened it again since it was over.
+        // Even if somebody has reopened it meanwhile.
         self.buffer.resize(READ, 0);
         let count = rustix::io::retry_on_intr(|| rustix::io::read(&self.terminal, &mut self.buffer)).unwrap_or(0);
         &self.buffer[..count]
@@ -115,8 +115,8 @@ impl Way {
     }
 }
 
-/// Reads until there is nothing more: the kernel hands out at most 4 KiB at a time. Returns whether nobody has the other
-/// side open any more.
+/// Reads until there is nothing more: the kernel returns at most 4 KiB at a time. Returns whether the other side is
+/// closed.
 fn read(reader: &pipe::Receiver, buffer: &mut Vec<u8>) -> bool {
     buffer.resize(READ, 0);
     let mut filled = 0;
@@ -132,10 +132,10 @@ fn read(reader: &pipe::Receiver, buffer: &mut Vec<u8>) -> bool {
     gone
 }
 
-/// When output is taken in: at once as long as that is not too often, otherwise when enough has come together.
+/// When to process output: at once unless that is too often, otherwise when enough was collected.
 struct Pace {
     taken_at: Instant,
-    /// How often it can be taken at once before it is load.
+    /// How often output can be processed at once before it is load.
     left: u32,
 }
 

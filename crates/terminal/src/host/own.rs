@@ -1,4 +1,4 @@
-//! Becoming the one host of a session: alone, detached, adopting orphans, with a socket for its owner only.
+//! Becomes the only host of a session: locked, detached, adopting orphans, with a socket for its owner only.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use crate::Files;
 use crate::spec::{Exit, Spec};
 
-/// What belongs to the one host of a session.
+/// What belongs to the only host of a session.
 pub(crate) struct Owned {
     pub(crate) spec: Spec,
     pub(crate) listener: UnixListener,
@@ -24,12 +24,12 @@ pub(crate) fn take(dir: &Path) -> io::Result<Owned> {
     let files = Files::new(dir);
     let mut lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(files.pid())?;
     rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| io::Error::other("this session has a host already"))?;
+        .map_err(|_| io::Error::other("this session already has a host"))?;
     if Exit::read(dir)?.is_some() {
-        return Err(io::Error::other("this session has ended already"));
+        return Err(io::Error::other("this session has already ended"));
     }
     let spec = Spec::read(dir)?;
-    // Fails if we lead a group already; then we were started detached.
+    // Fails if we already lead a group; then we were started detached.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1))?;
     lock.set_len(0)?;
@@ -45,7 +45,7 @@ pub(crate) fn take(dir: &Path) -> io::Result<Owned> {
     let listener = listener?;
     listener.set_nonblocking(true)?;
     std::fs::set_permissions(files.socket(), Permissions::from_mode(0o600))?;
-    // The child has its environment in memory; nobody needs the secrets on disk any longer.
+    // The child has its environment in memory; the secrets are no longer needed on disk.
     spec.without_secrets().write(dir)?;
     Ok(Owned { spec, listener, lock })
 }

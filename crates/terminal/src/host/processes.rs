@@ -1,4 +1,4 @@
-//! The processes of a session: those that descend from the host, and no other.
+//! The processes of a session: the descendants of the host, and no others.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use tokio::time::Instant;
 
-/// How often the tree is looked at while it is being stopped.
+/// How often to check the tree while it is being stopped.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long what is below a host may take to be gone; a process that the kernel holds is not waited for.
+/// How long to wait for the descendants; a process stuck in the kernel is not waited for.
 const KILLING: Duration = Duration::from_secs(2);
 
-/// Parents of all processes that are not dead already.
+/// The parents of all live processes.
 fn parents() -> HashMap<i32, i32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return HashMap::new() };
     entries
         .filter_map(|entry| {
             let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            // The name of the program is in parentheses and may itself contain some.
+            // The program's name is in parentheses and may contain parentheses.
             let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
             let state = fields.next()?;
             let parent: i32 = fields.next()?.parse().ok()?;
@@ -39,7 +39,7 @@ fn descends(parents: &HashMap<i32, i32>, mut pid: i32, ancestor: i32) -> bool {
     false
 }
 
-/// All processes that descend from this one. Orphans do too: this process adopts them.
+/// All descendants of this process, including orphans, which it adopts.
 pub(crate) fn descendants() -> Vec<Pid> {
     descendants_of(std::process::id() as i32)
 }
@@ -49,7 +49,7 @@ fn descendants_of(ancestor: i32) -> Vec<Pid> {
     parents.keys().filter(|pid| descends(&parents, **pid, ancestor)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }
 
-/// Sends signals to one process if it still descends from us: its number may have gone to somebody else meanwhile.
+/// Sends signals to one process if it is still our descendant: its id may have been reused.
 fn signal(pid: Pid, signals: &[Signal]) {
     signal_below(std::process::id() as i32, pid, signals);
 }
@@ -62,7 +62,7 @@ fn signal_below(ancestor: i32, pid: Pid, signals: &[Signal]) {
     send(&handle, signals);
 }
 
-/// Waits for orphans that we adopted and that have ended, but not for the child itself.
+/// Reaps exited orphans that we adopted, but not the child itself.
 pub(crate) fn reap_orphans(child: Option<Pid>) {
     let own = std::process::id();
     let Ok(children) = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")) else { return };
@@ -73,10 +73,10 @@ pub(crate) fn reap_orphans(child: Option<Pid>) {
     }
 }
 
-/// Asks all processes of the session to end, and kills those that have not when the time is over.
+/// Asks all processes of the session to end, and kills the remaining ones when the time is up.
 pub(crate) async fn stop_all(grace: Duration, child: Option<Pid>) {
     let deadline = Instant::now() + grace;
-    // A stopped process does not see that it should end before it goes on.
+    // A stopped process must continue to notice that it should end.
     for pid in descendants() {
         signal(pid, &[Signal::HUP, Signal::TERM, Signal::CONT]);
     }
@@ -95,8 +95,8 @@ pub(crate) async fn stop_all(grace: Duration, child: Option<Pid>) {
     }
 }
 
-/// Kills all processes below a host that does not answer, and then the host. `is_host` says whether the number still is
-/// the host's.
+/// Kills all descendants of a host that does not answer, and then the host. `is_host` says whether the id is still the
+/// host's.
 pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>) -> io::Result<()> {
     let Some(pid) = Pid::from_raw(host) else { return Ok(()) };
     let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
@@ -104,7 +104,7 @@ pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>)
         return Ok(());
     }
     let deadline = Instant::now() + KILLING;
-    // First what is below it: without the host nobody could tell whose they are.
+    // First the descendants: without the host nobody could tell whose they are.
     loop {
         let left = descendants_of(host);
         if left.is_empty() || Instant::now() >= deadline {
@@ -116,14 +116,14 @@ pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>)
     Ok(rustix::process::pidfd_send_signal(&handle, Signal::KILL)?)
 }
 
-/// Ends what somebody who is gone left behind: every process that was given this variable, and no other. Asks first.
+/// Ends leftovers: every process with this variable, and no other. Gently first.
 pub async fn end_left(variable: &str, grace: Duration) {
     let begun = Instant::now();
     let mut asked = false;
     loop {
         let left = given(variable);
         let waited = begun.elapsed();
-        // A process that the kernel holds is not waited for.
+        // A process stuck in the kernel is not waited for.
         if left.is_empty() || waited >= grace + KILLING {
             return;
         }
@@ -139,10 +139,10 @@ pub async fn end_left(variable: &str, grace: Duration) {
     }
 }
 
-/// The processes whose environment began with this variable in it; those of other people cannot be read, and are not ours.
+/// The processes whose initial environment had this variable; those of other people are unreadable, and not ours.
 fn given(variable: &str) -> Vec<Pid> {
     let (parents, us) = (parents(), std::process::id() as i32);
-    // Nor are we, or whoever started us, when somebody did so in that session.
+    // Exclude this process and its ancestors, if they run in that session.
     let others = parents.keys().filter(|pid| **pid != us && !descends(&parents, us, **pid));
     others.filter(|pid| was_given(**pid, variable)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }

@@ -1,4 +1,4 @@
-//! The life of a session: read, show, record, answer, until nothing is left; then say how it ended.
+//! The life of a session: read, show, record, answer, until nothing is left; then store how it ended.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -24,11 +24,11 @@ use crate::pty::{self, Opened, Pty};
 use crate::recording::{Header, Recorder};
 use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
-/// How long the host stays for connections that have not been told everything.
+/// How long the host waits for connections that have not received everything.
 const LINGER: Duration = Duration::from_secs(10);
-/// How soon the end of a session is written again when the disk was full.
+/// How soon to retry writing the end of a session when the disk was full.
 const WRITE_AGAIN: Duration = Duration::from_secs(1);
-/// How long it stays for the one who started it.
+/// How long it waits for the starter.
 const LINGER_FOR_FIRST: Duration = Duration::from_secs(2);
 
 pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
@@ -40,7 +40,7 @@ pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
     record(dir, &spec, &core);
     let status = live(&spec, &core).await?;
     let last = finish(&core, status);
-    // Whoever is connected learns the end before it is on the disk, which may be full.
+    // Connections learn of the end before it is on the disk, which may be full.
     let written = last.write(dir);
     core.borrow_mut().wake_all();
     linger(&core).await;
@@ -99,7 +99,7 @@ impl Session {
     async fn run(self, mut child: Child) -> io::Result<Status> {
         let mut output = Output::new(self.pty.reader()?)?;
         let kick = Rc::clone(&self.core.borrow().kick);
-        // Hang-ups and interrupts of whoever started us are not for us.
+        // Ignore hang-ups and interrupts of the starter.
         let (mut hangups, mut interrupts) = (signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?);
         let mut terminations = signal(SignalKind::terminate())?;
         let mut children = signal(SignalKind::child())?;
@@ -143,13 +143,13 @@ impl Session {
             }
             self.wishes()?;
             self.type_input();
-            // Connections have their turn, however much output there is.
+            // Connections get their turn, however much output there is.
             tokio::task::yield_now().await;
         }
         Ok(status.map_or((None, None), |status| (status.code(), status.signal())))
     }
 
-    /// Does what is due; returns when something is again.
+    /// Does what is due; returns the next due time.
     fn clock(&self) -> Option<Instant> {
         let mut core = self.core.borrow_mut();
         let now = Instant::now();
@@ -177,8 +177,8 @@ impl Session {
         Ok(())
     }
 
-    /// Types what the terminal takes. If it takes nothing because the program does not read, a key that stands for a
-    /// signal is not made to wait: the signal is sent, and what was typed before it is forgotten, as a terminal does.
+    /// Types what the terminal accepts. If the program does not read, a key that stands for a signal does not wait: the
+    /// signal is sent, and earlier input is dropped, as a terminal does.
     fn type_input(&self) {
         let mut core = self.core.borrow_mut();
         let fresh = std::mem::take(&mut core.fresh_input);
@@ -229,14 +229,14 @@ async fn finished(task: &mut Option<tokio::task::JoinHandle<()>>) {
     }
 }
 
-/// What a session leaves on the disk when it is over.
+/// The final state of a session on the disk.
 struct Last {
     screen: Vec<u8>,
     exit: Vec<u8>,
 }
 
 impl Last {
-    /// How it ended comes last: what is there then is whole.
+    /// How it ended is written last: when it exists, the rest is complete.
     fn write(&self, dir: &Path) -> io::Result<()> {
         let files = Files::new(dir);
         let screen = replace_file(&files.screen(), &self.screen);
@@ -244,7 +244,7 @@ impl Last {
         screen
     }
 
-    /// Stays as long as the disk is full: nobody else knows how the session ended.
+    /// Waits while the disk is full: nobody else knows how the session ended.
     async fn write_when_possible(&self, dir: &Path, core: &Rc<RefCell<Core>>, first: io::Error) -> io::Result<()> {
         let mut failed = first;
         loop {
@@ -288,7 +288,7 @@ fn finish(core: &Rc<RefCell<Core>>, (code, signal): Status) -> Last {
     Last { screen: json(serde_json::to_vec(&screen)), exit: json(serde_json::to_vec(&core.exit)) }
 }
 
-/// Stays until everybody has been told everything, but not for ever.
+/// Waits until every connection has received everything, but not forever.
 async fn linger(core: &Rc<RefCell<Core>>) {
     let kick = Rc::clone(&core.borrow().kick);
     let ended = tokio::time::Instant::now();

@@ -1,24 +1,24 @@
-//! One connection to a host, as the host sees it: how far it has been told, and what it still wants.
+//! One connection to a host: its position, and what it wants.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// So many bytes beyond what was acknowledged are sent.
+/// How many bytes beyond the acknowledged ones are sent.
 pub(crate) const WINDOW: u64 = 512 << 10;
 
-/// So much is sent at once, byte by byte…
+/// How much is sent at once, byte by byte…
 const BURST: u64 = 1 << 20;
-/// …and so much in each millisecond after it. Nobody reads faster, and few pages and links take more in.
+/// …and how much in each millisecond after it. Nobody reads faster.
 const PER_MS: u64 = 4 << 10;
-/// Whoever would be sent more is shown the screen instead, so often.
+/// Above that, the screen is sent instead, this often.
 const SCREENS: Duration = Duration::from_millis(20);
 
-/// Output is at rest after so long without any.
+/// Output is at rest after this long without any.
 pub(crate) const AT_REST: Duration = Duration::from_millis(400);
 
-/// Observations while there is output are at least so far apart.
+/// Minimum time between observations while there is output.
 const SHORTEST_EVERY: Duration = Duration::from_millis(100);
 
 /// A running stream.
@@ -26,23 +26,23 @@ const SHORTEST_EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Stream {
     /// The next byte to be sent.
     pub(crate) cursor: u64,
-    /// Everything before this has been consumed.
+    /// Everything before this was acknowledged.
     pub(crate) acknowledged: u64,
-    /// Whether a snapshot must come next, whatever was acknowledged.
+    /// Whether a snapshot must come next.
     pub(crate) snapshot: bool,
     pub(crate) allowance: Allowance,
 }
 
-/// How much of a flood somebody is sent.
+/// How much of a flood is sent.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     left: u64,
     filled_at: Instant,
-    /// Screens are sent in place of bytes; the last one was sent then.
+    /// Screens are sent instead of bytes; the last one at this time.
     screens: Option<Instant>,
 }
 
-/// How a stream goes on.
+/// How a stream continues.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     Bytes,
@@ -55,7 +55,7 @@ impl Allowance {
         Allowance { left: BURST, filled_at: now, screens: None }
     }
 
-    /// How a stream goes on that is so many bytes behind.
+    /// How a stream continues that is this many bytes behind.
     pub(crate) fn turn(&mut self, now: Instant, behind: u64) -> Turn {
         let passed = u64::try_from((now - self.filled_at).as_millis()).unwrap_or(u64::MAX);
         if passed > 0 {
@@ -83,13 +83,13 @@ impl Allowance {
     }
 }
 
-/// A wish to be told what can be seen.
+/// A subscription to observations.
 #[derive(Debug)]
 pub(crate) struct Observer {
     every: Duration,
     told_at: Option<Instant>,
     told_change: u64,
-    /// Whether the last thing told was the screen at rest.
+    /// Whether the last observation was at rest.
     told_at_rest: bool,
 }
 
@@ -99,7 +99,7 @@ impl Observer {
         Observer { every, told_at: None, told_change: 0, told_at_rest: false }
     }
 
-    /// When it should be told next; `None`: not before something changes.
+    /// When the next observation is due; `None`: not before a change.
     pub(crate) fn due(&self, change: u64, last_output: Instant) -> Option<Instant> {
         let Some(told_at) = self.told_at else { return Some(last_output) };
         if change == self.told_change && self.told_at_rest {
@@ -107,7 +107,7 @@ impl Observer {
         }
         let at_rest = last_output + AT_REST;
         match change == self.told_change {
-            // Nothing new, but it has not been said that this is the end of it.
+            // Nothing new, but the rest was not reported yet.
             true => Some(at_rest),
             false => Some(at_rest.min(told_at + self.every)),
         }
@@ -122,18 +122,18 @@ impl Observer {
 
 /// One connection.
 pub(crate) struct Watcher {
-    /// Rung whenever something may have to be sent. Whoever is woken looks at the state: a ring says nothing itself.
+    /// Notified whenever something may have to be sent. The receiver checks the state.
     pub(crate) bell: Rc<Notify>,
     pub(crate) stream: Option<Stream>,
     pub(crate) observer: Option<Observer>,
-    /// When the stream goes on, if it waits.
+    /// When a waiting stream continues.
     pub(crate) waits: Option<Instant>,
     /// Set by the clock of the host when the observer is due.
     pub(crate) observe_now: bool,
-    /// Whether it has asked for anything. Who connects after the end is not told of it before: that closes the connection.
+    /// Whether it has requested anything. Connections after the end learn of it only then, because that closes them.
     pub(crate) asked: bool,
     pub(crate) exit_sent: bool,
-    /// Everything that it was to be told has been written.
+    /// Everything was written to it.
     pub(crate) drained: bool,
 }
 

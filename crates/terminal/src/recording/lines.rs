@@ -9,7 +9,7 @@ use super::Found;
 /// A program that never ends its line must not fill our memory.
 const LONGEST: usize = 64 << 10;
 
-/// Reads a stream; a line that is drawn again counts once, lines that say the same below each other all count.
+/// Reads a stream; a redrawn line counts once, equal lines below each other all count.
 #[derive(Default)]
 pub(super) struct Lines {
     query: String,
@@ -21,7 +21,7 @@ pub(super) struct Lines {
     offset: u64,
     /// What was last written into this row.
     last: String,
-    /// Whether the cursor was moved to where it is now, so that what comes may have been there before.
+    /// Whether the cursor was moved here, so that the next text may be a redraw.
     moved: bool,
     /// Rows of the screen below the cursor after such a move.
     below: usize,
@@ -64,7 +64,7 @@ impl Lines {
         line.clone_into(&mut self.last);
     }
 
-    /// Whether it was told already, and is only drawn again.
+    /// Whether it was already reported, and is only redrawn.
     fn again(&self, line: &str) -> bool {
         self.last == line || (self.moved && self.found.iter().any(|hit| hit.line == line))
     }

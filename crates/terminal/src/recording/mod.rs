@@ -1,4 +1,4 @@
-//! Recordings: everything that a session wrote, with times, that can be played, searched and read.
+//! Recordings: a session's complete output, with times, that can be played, searched and read.
 //!
 //! A recording is a directory. `header.json` says what it is of; `markers.jsonl` lists its markers; `00000001.zst` and
 //! so on hold what happened, as lines of [asciicast v3](https://docs.asciinema.org/manual/asciicast/v3/) in zstd frames:
@@ -22,7 +22,7 @@ pub use writer::Recorder;
 
 use crate::screen::Snapshot;
 
-/// What a recording is of.
+/// A recording's header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Width of the screen at the start.
@@ -44,18 +44,18 @@ pub struct Marker {
     pub offset: u64,
     /// What kind of marker, one word.
     pub kind: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// Something that happened in a session.
+/// An event in a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happening {
     /// The program wrote this.
     Output(Vec<u8>),
     /// The owner typed this.
     Input(Vec<u8>),
-    /// The screen got another size.
+    /// The screen was resized.
     Resize(u16, u16),
     /// A marker, as players show it.
     Marker(String),
@@ -63,7 +63,7 @@ pub enum Happening {
     Exit(i32),
 }
 
-/// Something that happened, and when.
+/// An event and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     /// How long after the beginning.
@@ -74,7 +74,7 @@ pub struct Moment {
     pub happening: Happening,
 }
 
-/// A place where playing can begin.
+/// A point where playing can start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// How long after the beginning.

@@ -16,12 +16,12 @@ pub struct Recording {
     header: Header,
 }
 
-/// What a recording holds from some point on; an iterator over what happened.
+/// A recording from some point on; an iterator over its events.
 pub struct Play {
     /// Where it begins: the screen at that time.
     pub start: Point,
     segments: VecDeque<PathBuf>,
-    /// Points before this position in the first segment are passed over.
+    /// Points before this position in the first segment are skipped.
     skip_to: Option<u64>,
     waiting: VecDeque<Moment>,
     time_us: u64,
@@ -35,7 +35,7 @@ impl Recording {
         Ok(Recording { dir: dir.to_owned(), header })
     }
 
-    /// What it is of.
+    /// Its header.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -50,7 +50,7 @@ impl Recording {
         self.dir.join("keep").exists()
     }
 
-    /// Its markers, oldest first; also those of output that was dropped.
+    /// Its markers, oldest first; also those of dropped output.
     pub fn markers(&self) -> io::Result<Vec<Marker>> {
         match std::fs::read_to_string(self.dir.join("markers.jsonl")) {
             Ok(lines) => Ok(lines.lines().map_while(|line| serde_json::from_str(line).ok()).collect()),
@@ -59,7 +59,7 @@ impl Recording {
         }
     }
 
-    /// The positions of the output that is there.
+    /// The positions of the available output.
     pub fn offsets(&self) -> io::Result<std::ops::Range<u64>> {
         let first = self.points()?.first().map_or(0, |(_, offset, _)| *offset);
         Ok(first..self.end()?.1)
@@ -80,7 +80,7 @@ impl Recording {
         self.play(|_, point_offset| point_offset <= offset)
     }
 
-    /// The output between two positions; shorter if it ends before or was dropped.
+    /// The output between two positions; shorter if it ends earlier or was dropped.
     pub fn output(&self, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         for moment in self.play_from_offset(range.start)? {
@@ -97,7 +97,7 @@ impl Recording {
         Ok(out)
     }
 
-    /// Checks that no byte of output is missing between the first and the last; returns where it ends.
+    /// Checks that no byte of output is missing between the first and the last; returns the end.
     pub fn verify(&self) -> io::Result<u64> {
         let mut play = self.play_from(Duration::ZERO)?;
         let mut offset = play.start.screen.offset;
@@ -141,7 +141,7 @@ impl Recording {
     fn play(&self, early: impl Fn(Duration, u64) -> bool) -> io::Result<Play> {
         let points = self.points()?;
         let nothing = || io::Error::new(io::ErrorKind::UnexpectedEof, "nothing has been recorded");
-        // The first, if even that is too late: what was before it was dropped.
+        // The first, if even that is too late: earlier ones were dropped.
         let last = points.iter().rposition(|(time, offset, _)| early(*time, *offset)).unwrap_or(0);
         let path = &points.get(last).ok_or_else(nothing)?.2;
         let bytes = std::fs::read(path)?;
@@ -167,7 +167,7 @@ impl Recording {
 }
 
 impl Play {
-    /// Reads the next segment; what is torn or damaged ends it.
+    /// Reads the next segment; a torn or damaged frame ends it.
     fn read(&mut self, bytes: &[u8]) {
         for frame in segment::frames(bytes) {
             match frame {

@@ -1,4 +1,4 @@
-//! The frames of a recording: compressed lines, and between them places where playing can begin.
+//! The frames of a recording: compressed lines, and between them points where playing can start.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::screen::Snapshot;
 /// zstd decoders skip frames that begin with this.
 const SKIPPABLE: u32 = 0x184D_2A53;
 const POINT: &[u8; 4] = b"SFP1";
-/// No frame of ours is larger when unpacked; a larger one is not ours.
+/// No frame of ours is larger when unpacked.
 const LARGEST: usize = 32 << 20;
 const LEVEL: i32 = 1;
 
@@ -58,7 +58,7 @@ pub(crate) enum Frame<'a> {
     Point(&'a [u8]),
 }
 
-/// The whole frames at the beginning of some bytes; what follows them is torn or not ours.
+/// The complete frames at the beginning of some bytes; the rest is torn or not ours.
 pub(crate) fn frames(bytes: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {

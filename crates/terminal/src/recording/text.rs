@@ -1,4 +1,4 @@
-//! What people read of a recording: text and search results.
+//! A recording as text, and search results.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -9,8 +9,7 @@ use super::lines::Lines;
 use super::{Happening, Recording};
 use crate::screen::Screen;
 
-/// Lines above the screen that are kept between two looks at them, and bytes that are fed between two looks: a byte can
-/// push out a line at most.
+/// Scrollback between two collections, and bytes between them: one byte pushes out at most one line.
 const LOOK_AFTER: usize = 128;
 
 /// A line that was searched for.
@@ -25,7 +24,7 @@ pub struct Found {
 }
 
 impl Recording {
-    /// Writes what a person would have read: the lines without escape sequences, and the final screen.
+    /// Writes the recording as people would have read it: lines without escape sequences, and the final screen.
     pub fn log(&self, out: &mut impl Write) -> io::Result<()> {
         let mut play = self.play_from(Duration::ZERO)?;
         let mut screen = Screen::new(play.start.screen.cols, play.start.screen.rows, LOOK_AFTER * 8);
@@ -51,8 +50,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Lines that contain this, whatever the case, with when they were written; at most so many. A line that is only
-    /// drawn again is not told again.
+    /// Lines that contain this, ignoring case, with their times; at most this many. A redrawn line is not repeated.
     pub fn search(&self, query: &str, most: usize) -> io::Result<Vec<Found>> {
         let play = self.play_from(Duration::ZERO)?;
         let mut lines = Lines::new(query, most, play.start.screen.rows);

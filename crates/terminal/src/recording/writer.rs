@@ -13,17 +13,17 @@ use crate::ring::whole_characters;
 use crate::screen::{Screen, Snapshot};
 use crate::spec::replace_file;
 
-/// Nothing waits longer than this to be written.
+/// Maximum delay of a write.
 const FLUSH_AFTER: Duration = Duration::from_secs(1);
-/// So many bytes of lines make a frame.
+/// How many bytes of lines make a frame.
 const FRAME: usize = 64 << 10;
-/// Playing can begin at least this often: in time…
+/// Playing can start at least this often: in time…
 const POINT_AFTER: Duration = Duration::from_secs(60);
 /// …and in output.
 const POINT_BYTES: u64 = 256 << 10;
-/// A file of a recording is not much larger than this.
+/// Approximate maximum size of a file.
 const SEGMENT: u64 = 1 << 20;
-/// What is kept in memory while the disk takes nothing.
+/// How much to keep in memory while the disk is full.
 const MOST_WAITING: usize = 1 << 20;
 
 /// Records one session.
@@ -33,7 +33,7 @@ pub struct Recorder {
     began: Instant,
     file: File,
     number: u64,
-    /// How much of the file is whole frames.
+    /// The length of the complete frames in the file.
     written: u64,
     /// Older segments with their sizes.
     older: Vec<(u64, u64)>,
@@ -43,12 +43,12 @@ pub struct Recorder {
     waiting: Vec<u8>,
     waiting_since: Option<Instant>,
     last_us: u64,
-    /// Bytes of output that were recorded; an unfinished character waits in `unfinished`.
+    /// Bytes of recorded output; an unfinished character waits in `unfinished`.
     offset: u64,
     unfinished: Vec<u8>,
     point_at: Instant,
     point_offset: u64,
-    /// Output was lost because the disk was full: the next thing must be a point.
+    /// Output was lost because the disk was full: the next frame must be a point.
     lost: u64,
 }
 
@@ -82,7 +82,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Records output that the screen has just been fed.
+    /// Records output that the screen has just processed.
     pub fn output(&mut self, bytes: &[u8], screen: &mut Screen) {
         match self.unfinished.is_empty() {
             true => self.add_whole(bytes),
@@ -173,7 +173,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what waits now.
+    /// Writes everything that waits.
     pub fn flush(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Recorder {
                 self.waiting.clear();
                 self.waiting_since = None;
             }
-            // The disk is full. The session goes on; what does not fit into memory is missing in the recording.
+            // The disk is full. The session continues; what does not fit into memory is missing in the recording.
             Err(_) if self.waiting.len() > MOST_WAITING => {
                 self.lost += self.waiting.len() as u64;
                 self.waiting.clear();
@@ -194,7 +194,7 @@ impl Recorder {
         }
     }
 
-    /// A point must say exactly what was recorded before it.
+    /// A point must describe exactly what was recorded before it.
     fn point_if_possible(&mut self, screen: &mut Screen) {
         if self.waiting.is_empty() && self.unfinished.is_empty() {
             self.offset = screen.offset();
@@ -218,7 +218,7 @@ impl Recorder {
         }
     }
 
-    /// Writes a whole frame or nothing.
+    /// Writes a complete frame or nothing.
     fn append(&mut self, frame: &[u8]) -> io::Result<()> {
         let result = self.file.write_all_at(frame, self.written);
         match result {

@@ -1,11 +1,11 @@
-//! What a program is told when it asks its terminal something: a closed list, without anything that it sent itself.
+//! A terminal's answers to a program's queries: an allow list, without anything that the program sent.
 
 use std::fmt::Write;
 
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{Mode, NamedColor, NamedMode, NamedPrivateMode, PrivateMode, Rgb};
 
-/// More unread answers than this are dropped: a program that only asks must not fill our memory.
+/// More unread answers are dropped: a program that only asks must not fill our memory.
 const MOST_BYTES: usize = 16 << 10;
 
 /// Answers that wait to be written to the program.
@@ -15,7 +15,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Takes what has been answered since the last time.
+    /// Takes the answers since the last call.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.waiting).into_bytes()
     }

@@ -1,4 +1,4 @@
-//! The lowest lines of a screen for a terminal of another size: characters with their looks, and nothing that acts.
+//! The lowest lines of a screen for a terminal of another size: characters with their looks, and no other effects.
 
 use alacritty_terminal::index::Line;
 use alacritty_terminal::term::cell::{Cell, Flags};
@@ -8,10 +8,10 @@ use super::Screen;
 use super::pen::{Pen, Style, untouched};
 
 impl Screen {
-    /// The lowest lines that something is seen on, cut to this size, each as what writes it over another from its first
-    /// column on. Without `looks` they are plain text.
+    /// The lowest visible lines, cut to this size, each as bytes that overwrite a line from its first column. Without
+    /// `looks` they are plain text.
     ///
-    /// The only commands in it set colours and attributes or erase to the end of the line.
+    /// They contain only commands that set colours and attributes or erase to the end of the line.
     pub fn crop(&self, cols: u16, rows: u16, looks: bool) -> Vec<Vec<u8>> {
         let grid = self.vt.term.grid();
         let last = (0..self.vt.size().rows).rfind(|row| seen(&grid[Line(*row as i32)][..], looks) > 0);
@@ -21,7 +21,7 @@ impl Screen {
     }
 }
 
-/// How many cells something is seen in, with those before.
+/// How many cells are visible, including those before.
 fn seen(row: &[Cell], looks: bool) -> usize {
     let nothing = |cell: &Cell| if looks { untouched(cell) } else { text(cell).trim().is_empty() };
     row.iter().rposition(|cell| !nothing(cell)).map_or(0, |column| column + 1)
@@ -34,7 +34,7 @@ fn line(row: &[Cell], cols: usize, looks: bool) -> Vec<u8> {
         let wide = cell.flags.contains(Flags::WIDE_CHAR);
         let whole = row.get(column + 1).is_some_and(|next| next.flags.contains(Flags::WIDE_CHAR_SPACER));
         if looks {
-            // Where a link leads cannot be seen here, so there is none.
+            // The target of a link is invisible here, so links are left out.
             pen.style(Style { link: None, ..Style::of(cell) });
         }
         match wide && (!whole || column + 2 > cols) {
@@ -44,14 +44,14 @@ fn line(row: &[Cell], cols: usize, looks: bool) -> Vec<u8> {
         column += if wide && whole { 2 } else { 1 };
     }
     pen.style(Style::plain());
-    // A full line has nothing right of it, and to erase there would take its last character.
+    // A full line has nothing right of it, and erasing there would remove its last character.
     if column < cols {
         pen.raw(b"\x1b[K");
     }
     pen.out
 }
 
-/// What stands in a cell: always exactly as wide as the cell.
+/// The text of a cell: always exactly as wide as the cell.
 fn text(cell: &Cell) -> String {
     let first = match cell.c {
         character if character.is_control() => " ".to_owned(),

@@ -9,7 +9,7 @@ use super::vt::Vt;
 
 impl Vt {
     pub(super) fn delete(&mut self, count: usize) {
-        // The emulator would blank so many cells at the end of the line, even some before the cursor.
+        // The emulator would blank that many cells at the end of the line, even some before the cursor.
         let left = self.term.columns() - self.term.grid().cursor.point.column.0;
         self.term.delete_chars(count.min(left));
         self.after_edit();

@@ -1,6 +1,6 @@
-//! What the emulator is told, one call for each escape sequence: passed on, corrected, or answered.
+//! The calls to the emulator, one for each escape sequence: forwarded, corrected, or answered.
 //!
-//! Where emulators differ, this one does as xterm.js does, so that a page that joins sees what one sees that was there.
+//! Where emulators differ, this one behaves like xterm.js, so that a late page sees the same as an early one.
 
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{

@@ -1,4 +1,4 @@
-//! Titles and links, within bounds: a program must not fill our memory with them.
+//! Titles and links, bounded: a program must not fill our memory with them.
 
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};

@@ -1,4 +1,4 @@
-//! The virtual screen of a session: what a terminal would show that had seen every byte.
+//! The virtual screen of a session: what a terminal that had processed every byte would show.
 
 mod answers;
 mod cells;
@@ -37,7 +37,7 @@ pub const MOST_COLS: u16 = 1000;
 /// The most rows that a screen may have.
 pub const MOST_ROWS: u16 = 500;
 
-/// Synchronized output is applied as it comes; what matters is that watchers are told to wait with painting.
+/// Synchronized output is applied as it comes; watchers are asked to delay painting.
 #[derive(Default)]
 struct Immediately;
 
@@ -51,10 +51,10 @@ impl Timeout for Immediately {
     }
 }
 
-/// What paints a screen on a terminal, exactly, at one position of the stream.
+/// Bytes that paint a screen on a terminal exactly, at one position of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// How many bytes of the stream led to it; the next live byte is the one at this position.
+    /// How many bytes of the stream led to it; the next live byte has this position.
     pub offset: u64,
     /// Width of the screen.
     pub cols: u16,
@@ -72,7 +72,7 @@ pub struct Screen {
     parser: Processor<Immediately>,
     tokens: Tokens,
     offset: u64,
-    /// The beginning of a character whose end has not come yet.
+    /// The beginning of an incomplete character.
     unfinished: Vec<u8>,
     /// The beginning of a line whose end has not left the screen yet.
     unjoined: String,
@@ -91,10 +91,10 @@ impl Screen {
         }
     }
 
-    /// Shows bytes; answers to what they ask wait in [`Screen::take_answers`].
+    /// Processes bytes; answers to their queries wait in [`Screen::take_answers`].
     pub fn feed(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;
-        // The parser loses bytes when a character comes in two pieces, so it gets whole ones.
+        // The parser loses bytes when a character comes in two pieces, so it gets complete ones.
         match self.unfinished.is_empty() {
             true => self.feed_whole(bytes),
             false => {
@@ -109,7 +109,7 @@ impl Screen {
         self.unfinished.extend_from_slice(unfinished);
         match std::str::from_utf8(whole) {
             Ok(text) => self.parse(text),
-            // The decoder of the page drops what is not UTF-8.
+            // The decoder of the page drops invalid UTF-8.
             Err(_) => whole.utf8_chunks().for_each(|chunk| self.parse(chunk.valid())),
         }
     }
@@ -144,7 +144,7 @@ impl Screen {
                 Some(Special::Overlong) => self.parser = Processor::new(),
             }
             if read > 0 && self.tokens.tail().is_empty() {
-                // Also after what the emulator does not know.
+                // Also after sequences that the emulator does not know.
                 self.vt.printed = false;
             }
         }
@@ -167,7 +167,7 @@ impl Screen {
         }
     }
 
-    /// Takes the answers to what the program has asked since the last time.
+    /// Takes the answers to the program's queries since the last call.
     pub fn take_answers(&mut self) -> Vec<u8> {
         self.vt.answers.take()
     }
@@ -180,7 +180,7 @@ impl Screen {
         text
     }
 
-    /// How many bytes were fed.
+    /// How many bytes were processed.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -243,7 +243,7 @@ impl Screen {
         taken
     }
 
-    /// Lines with their continuations; one that goes on below waits for it.
+    /// Lines with their continuations; an unfinished one waits for its end.
     fn joined(&mut self, lines: std::ops::Range<i32>) -> Vec<String> {
         let mut taken = Vec::new();
         for line in lines {

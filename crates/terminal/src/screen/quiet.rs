@@ -1,6 +1,6 @@
-//! Takes out of a stream what would make the terminal that shows it answer, ring, or touch the clipboard.
+//! Removes from a stream what would make the terminal that shows it answer, ring, or touch the clipboard.
 
-/// Longer strings are dropped; nothing that is shown needs them.
+/// Longer strings are dropped; visible output does not need them.
 const LONGEST: usize = 16 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,7 +17,7 @@ enum State {
     StringEscape,
 }
 
-/// A filter for output that is played or shown on a terminal that is not asked anything: replays do not answer.
+/// A filter for output that is played or shown on another terminal: replays must not trigger answers.
 #[derive(Debug, Default)]
 pub struct Quiet {
     state: State,
@@ -25,7 +25,7 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// Takes output in, appends what may be shown to `out`; an unfinished sequence waits for its end.
+    /// Processes output and appends what may be shown to `out`; an unfinished sequence waits for its end.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         for byte in bytes {
             self.step(*byte, out);
@@ -56,7 +56,7 @@ impl Quiet {
                 0x1B => self.begin(),
                 0x18 | 0x1A => self.drop_it(),
                 0x05 | 0x7F => (),
-                // A control inside a command is done at once, and the command goes on.
+                // A control character inside a command takes effect at once, and the command continues.
                 0x00..=0x1F => out.push(byte),
                 0x80.. => {
                     self.drop_it();
@@ -133,7 +133,7 @@ impl Quiet {
     }
 }
 
-/// Whether a control sequence asks the terminal something, or has it do something outside of its screen.
+/// Whether a control sequence queries the terminal, or acts outside of its screen.
 fn asks(parameters: &[u8], action: u8) -> bool {
     match action {
         b'c' | b'n' | b'x' | b't' | b'i' => true,

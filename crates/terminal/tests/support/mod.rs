@@ -131,7 +131,7 @@ impl View {
                 self.bytes.extend_from_slice(&bytes);
             }
             Event::Exit { offset, code, signal } => {
-                assert_eq!(offset, self.offset, "everything was told before the end");
+                assert_eq!(offset, self.offset, "everything was sent before the end");
                 self.exit = Some((code, signal));
             }
             Event::Observed(_) => (),

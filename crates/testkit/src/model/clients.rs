@@ -1,4 +1,4 @@
-//! How the real CLIs are told to know this model only, and to leave the internet alone.
+//! Settings that make the real CLIs use only this model, offline.
 
 use std::path::{Path, PathBuf};
 

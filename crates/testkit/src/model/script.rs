@@ -29,7 +29,7 @@ pub(crate) enum Act {
     Refuse { status: u16, retry_after: Option<u64>, message: String },
 }
 
-/// What a turn says it has used.
+/// A turn's token usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens {
     /// All that went in.
@@ -67,30 +67,30 @@ impl Turn {
         Self::of(Act::Refuse { status, retry_after, message })
     }
 
-    /// Waits so long before each part of its answer.
+    /// Waits this long before each part of its answer.
     pub fn paced(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
     }
 
-    /// Begins to answer, and goes on only after [`super::Model::release`].
+    /// Starts to answer, and continues only after [`super::Model::release`].
     pub fn held(mut self) -> Self {
         self.held = true;
         self
     }
 
-    /// Breaks off in the middle of its answer: the connection is gone.
+    /// Disconnects in the middle of its answer.
     pub fn broken(mut self) -> Self {
         self.broken = true;
         self
     }
 
-    /// An answer that begins well and has nothing in it.
+    /// An answer that starts well and is empty.
     pub fn empty() -> Self {
         Self { empty: true, ..Self::say("") }
     }
 
-    /// Says that it used so many tokens.
+    /// Reports this token usage.
     pub fn tokens(mut self, input: u64, cached: u64, output: u64) -> Self {
         self.tokens = Tokens { input, cached, output };
         self

@@ -108,7 +108,7 @@ async fn what_is_no_bundle_of_ours_is_refused_and_reads_nothing() {
         let file = bench.path().join("bad.bundle");
         std::fs::write(&file, bytes).unwrap();
         let error = take(&trees, bench.plan("work"), &file).await.expect_err(what);
-        assert!(error.to_string().contains("cannot be used"), "{what}: {error}");
+        assert!(error.to_string().contains("is not usable"), "{what}: {error}");
     }
     assert_eq!(trees.list().await.unwrap().len(), 0);
     let file = bench.path().join("good.bundle");

@@ -11,7 +11,7 @@ use worktree::{Into, Options, Plan, Progress, Unfinished, Worktrees};
 
 use crate::support::{Bench, content, git, write};
 
-/// Gives a future up after it was asked so many times whether it is done.
+/// Cancels a future after it was polled this many times.
 struct Cut<F>(Pin<Box<F>>, usize);
 
 impl<F: Future> Future for Cut<F> {

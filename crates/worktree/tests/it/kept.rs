@@ -156,7 +156,7 @@ async fn digits_that_several_saves_begin_with_name_none_of_them() {
     let id = space.facts.id;
     write(&space.path, "a.txt", "one");
     bench.trees.save(id).await.unwrap();
-    // So many that two of them begin with the same four digits.
+    // Enough that two of them begin with the same four digits.
     let store = std::fs::read_dir(bench.data().join("repositories")).unwrap();
     let name = format!("refs/shopfloor/saved/{id}");
     let has = |store: &std::path::PathBuf| try_git(store, &["rev-parse", "-q", "--verify", &name]).status.success();
@@ -195,7 +195,7 @@ async fn a_branch_that_the_remote_has_is_nobodys_new_one() {
         assert!(refused.contains("choose another name"), "{name}: {refused}");
         assert!(!bench.data().join("workspaces").join(id.to_string()).exists());
     }
-    // Work that goes on with a branch is another matter; so is a workspace that lost its folder after a push.
+    // Continuing a branch is another matter; so is a workspace that lost its folder after a push.
     let mut plan = bench.plan("taken");
     plan.from = Some(Start::Branch("taken".parse().unwrap()));
     bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap();

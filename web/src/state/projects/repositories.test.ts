@@ -56,7 +56,7 @@ describe("the repository form", () => {
   it("rejects invalid ports with the text of the command line", () => {
     for (const ports of ["4000", "a-b", "4099-4000", "0-9", "4000-70000", "4000-4099-5000"]) {
       const read = readDraft({ ...empty, location: "/shop", ports }, null);
-      expect(read).toEqual({ ports: `\`${ports}\` is not a range of ports, as 4000-4099` });
+      expect(read).toEqual({ ports: `\`${ports}\` is not a range of ports, such as 4000-4099` });
       expect(isRead(read)).toBe(false);
     }
   });

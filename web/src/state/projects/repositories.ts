@@ -68,7 +68,7 @@ export function readDraft(draft: Draft, before: Repository | null): Repository |
   if (draft.ports.trim()) {
     const ports = readPorts(draft.ports.trim());
     if (ports) repository.ports = ports;
-    else errors.ports = `\`${draft.ports.trim()}\` is not a range of ports, as 4000-4099`;
+    else errors.ports = `\`${draft.ports.trim()}\` is not a range of ports, such as 4000-4099`;
   }
   return Object.keys(errors).length > 0 ? errors : repository;
 }

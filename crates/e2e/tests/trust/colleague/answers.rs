@@ -22,7 +22,9 @@ async fn requests_are_read_and_answered_on_the_command_line() {
     let table = fixture.text(&["approval", "list"]).await;
     assert!(table.contains("needs you") && table.contains("bo"), "{table}");
     let shown = fixture.text(&["approval", "show", &of(&tasks[0])]).await;
-    for words in ["written by", "bo", "<U+200B>", "it can do everything that you can do", "You allow this text"] {
+    for words in
+        ["written by", "bo", "<U+200B>", "it can do everything that you can on", "An approval covers this text only"]
+    {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     scene.nothing_ran();

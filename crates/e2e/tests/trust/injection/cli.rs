@@ -91,7 +91,7 @@ fn others(on: &Grounds, name: &str) -> Vec<(&'static str, Line)> {
         ("tasks as JSON", read(&add, &json!([{ "id": name, "description": name, "files": [name] }]).to_string())),
         ("tasks as a list", read(&add, &format!("- [ ] {name} {{#{name}}}\n  - accept: command: {name}\n"))),
     ];
-    // Whoever runs the program may write where they like; here only below its folder.
+    // A user may write anywhere with their own program; here only below its folder.
     if !name.starts_with('/') && !name.contains("..") {
         all.push(("export", line(&format!("recording export {session}"), &flag("output"))));
     }

@@ -129,7 +129,7 @@ fn addresses(on: &Grounds, operations: &[(Method, String)], text: &str) -> Vec<T
 fn check(tried: &Try, text: &str, reply: &Reply) -> bool {
     let Try { place, method, path, .. } = tried;
     let what = || format!("{place} {method} {path} {text:?}: {} {}", reply.status, reply.text);
-    // Whoever has not built the page is told so, whatever the address.
+    // Without a built page, every address says so.
     let no_page = reply.status == 503 && reply.text.starts_with("The page was not built");
     assert!((200..500).contains(&reply.status) || no_page, "{}", what());
     let taken = reply.status < 400;

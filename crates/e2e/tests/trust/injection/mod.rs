@@ -106,7 +106,7 @@ pub(crate) fn is_harmless(text: &str) -> bool {
     !text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\0'])
 }
 
-/// How many names each place took and refused; so that nothing is tested in vain.
+/// How many names each place accepted and refused, to show that something was tested.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(std::collections::BTreeMap<String, (u32, u32)>);
 

@@ -64,7 +64,7 @@ async fn share(on: &Grounds, mut agent: Agent<'_>, lane: usize, project: &str) -
         }
         one(&mut agent, &mut tally, "chat_send", json!({ "project": project, "text": name })).await;
         one(&mut agent, &mut tally, "list_tasks", json!({ "project": name, "status": name })).await;
-        // Whoever it is gets none: each that is left needs something else.
+        // No worker gets one: each remaining task needs something else.
         one(&mut agent, &mut tally, "take_task", json!({ "project": project, "worker": name, "abilities": ["none"] }))
             .await;
         let described = json!({ "project": project, "tasks": [{ "description": name, "context": name }] });
@@ -76,7 +76,7 @@ async fn share(on: &Grounds, mut agent: Agent<'_>, lane: usize, project: &str) -
             one(&mut agent, &mut tally, "ask", ask).await;
             one(&mut agent, &mut tally, "activity_update", json!({ "activity": name, "append": name })).await;
             let mut done = false;
-            // At the end: what failed is handed out again, to whoever asks.
+            // At the end: a failed task is assigned again, to any worker that asks.
             let last = index + AT_ONCE >= on.names.len();
             let failed = last.then_some(("failed", json!(name)));
             let fields = [("branch", json!(name)), ("commits", json!([name])), ("files", json!([name]))];

@@ -203,7 +203,7 @@ async fn scenario(database: Option<&str>, own: &[(&str, String)], dump: impl Asy
     scene.learn(own).await;
     scene.processes();
     let id = waiting["id"].as_str().unwrap();
-    // Whoever types a secret finds it neither on the screen nor in what was recorded of the keys.
+    // A typed secret appears neither on the screen nor in the recorded keys.
     let typed = scene.planted[0].value.clone();
     let up = &scene.up;
     let watch = ["session", "watch", id];
@@ -247,7 +247,7 @@ async fn scenario(database: Option<&str>, own: &[(&str, String)], dump: impl Asy
     }
     let database = [std::fs::read(up.path("floor.jsonl")).unwrap(), rows.join("\n").into_bytes()].concat();
     for mark in ["MARK-said-last", "MARK-in-log"] {
-        assert!(has(&database, mark.as_bytes()), "{mark} was told to the hub");
+        assert!(has(&database, mark.as_bytes()), "{mark} reached the hub");
     }
     let has_said = |name: &str, part: &str| said.iter().any(|(at, text)| at.starts_with(name) && text.contains(part));
     assert!(has_said("session watch", "\u{2022}"), "{said:?}");

@@ -87,7 +87,7 @@ pub(super) async fn agent(runner: &mut FakeRunner, session: SessionId) -> Creden
     }
 }
 
-/// Everything that reaches an actor: answers, what their socket was told live, and a fresh sync.
+/// Everything that reaches an actor: answers, live frames of their socket, and a fresh sync.
 async fn all(hub: &TestHub, credential: &Credential, socket: &mut Socket, on: &Things) -> String {
     let mut text = String::new();
     for look in looks(on) {

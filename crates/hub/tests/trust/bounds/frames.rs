@@ -24,7 +24,7 @@ fn from_client(frame: &ToHub) -> &'static str {
     }
 }
 
-/// What bounds what a client is told.
+/// What bounds the frames to a client.
 fn to_client(frame: &FromHub) -> &'static str {
     match frame {
         FromHub::Welcome { .. } | FromHub::Live { .. } => "one for each hello",
@@ -50,7 +50,7 @@ fn from_runner(frame: &FromRunner) -> &'static str {
     }
 }
 
-/// What bounds what a runner is told: besides this, 4,096 frames wait for it, and then its link ends.
+/// What bounds the frames to a runner: besides this, 4,096 frames wait for it, and then its link ends.
 fn to_runner(frame: &ToRunner) -> &'static str {
     match frame {
         ToRunner::Welcome { .. } | ToRunner::Ack { .. } => "one for each frame of its own",

@@ -35,7 +35,7 @@ async fn guessing_is_slowed_down_and_valid_credentials_are_not() {
     assert_eq!(call(&hub, &guess, &Call::Me {}).await.status, 429, "guessing tokens counts as well");
     assert_eq!(Socket::connect(hub.url(), &guess).await.err(), Some(429));
     for _ in 0..20 {
-        assert_eq!(call(&hub, &ann(&hub), &Call::Me {}).await.status, 200, "whoever is in stays in");
+        assert_eq!(call(&hub, &ann(&hub), &Call::Me {}).await.status, 200, "an earlier login stays valid");
     }
 }
 
@@ -74,7 +74,7 @@ async fn requests_are_limited_by_credential_over_sockets() {
         }
     }
     assert!(refused > 0, "a flood is answered, each with a refusal");
-    // Looking around is told to everybody: it counts as well.
+    // Presence is sent to everybody: it counts as well.
     for _ in 0..40 {
         socket.send(&ToHub::Look { at: None }).await;
     }

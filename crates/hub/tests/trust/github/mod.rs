@@ -121,7 +121,7 @@ async fn people_on_the_list_come_in_by_name_or_organisation() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_on_the_list_stays_out() {
+async fn a_person_who_is_not_on_the_list_is_refused() {
     let world = World::new().await;
     let reply = world.log_in(&stranger()).await;
     assert_eq!((reply.status, login(&reply)), (403, None));

@@ -49,7 +49,7 @@ async fn half_open_connections_keep_nobody_out() {
         }
     }
     Socket::live(hub.url(), &ann).await.ask(Call::Me {}).await.expect("let in");
-    old.ask(Call::Me {}).await.expect("whoever was in stays in");
+    old.ask(Call::Me {}).await.expect("an earlier login stays valid");
     // All but the last few were given up for newer ones; not after a time-out, at once.
     for stream in open.iter_mut().take(count - 200) {
         assert!(closed(stream).await);

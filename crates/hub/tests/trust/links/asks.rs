@@ -48,7 +48,7 @@ async fn an_answer_reaches_who_waits_for_it() {
     let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000), setup: None } };
     let (reply, asked) = fixture.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert_eq!((reply.status, reply.body["text"].as_str()), (200, Some("hello")));
-    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most so many");
+    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most this many");
 
     let printed = SessionLog { text: "npm ci".into(), truncated: false, setup: true };
     let setup = || Call::SessionLog { session, page: LogPage { lines: None, setup: Some(true) } };
@@ -124,7 +124,7 @@ async fn nobody_waits_for_a_runner_that_is_gone() {
     let reply = call(&fixture.hub, &fixture.pete, &Call::RecordingShow { session }).await;
     assert_eq!(reply.status, 503);
     let stop = Call::SessionStop { session, input: Default::default() };
-    assert_eq!(call(&fixture.hub, &fixture.olga, &stop).await.status, 200, "what is wanted is stored all the same");
+    assert_eq!(call(&fixture.hub, &fixture.olga, &stop).await.status, 200, "the wish is stored anyway");
     fixture.runner.again(fixture.hub.url()).await;
     fixture.runner.hello(8).await;
     fixture.runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
@@ -202,7 +202,7 @@ async fn a_text_with_a_key_is_typed_once_at_most() {
     assert_eq!(reply.status, 204);
     let repeated = again.await;
     assert_eq!(repeated.status, 409, "{}", repeated.text);
-    assert!(repeated.text.contains("look before you ask again"), "{}", repeated.text);
+    assert!(repeated.text.contains("check before you repeat it"), "{}", repeated.text);
     assert_eq!(other.await.status, 409, "the key stands for another text");
     // The next question that the runner hears is this one: neither of those reached it.
     let log = SessionLog { text: String::new(), truncated: false, setup: false };

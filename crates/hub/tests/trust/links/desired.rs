@@ -1,4 +1,4 @@
-//! What a runner is told to have: at once, whole, its own only, again after each connect, and from any hub.
+//! A runner's desired state: sent at once, complete, only its own, again after each connect, and from any hub.
 
 use domain::{SessionStatus, Visibility};
 use protocol::link::{Retention, ToRunner};

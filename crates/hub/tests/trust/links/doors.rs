@@ -119,7 +119,7 @@ async fn a_second_process_with_a_runners_token_is_refused_while_the_first_is_the
     assert!(sessions[0].begun, "it must not begin again");
 }
 
-/// Waits until a watcher is told that the runner is, or is not, there.
+/// Waits until a watcher learns whether the runner is connected.
 async fn until(watcher: &mut Socket, runner: domain::RunnerId, connected: bool) -> protocol::Runner {
     let told = |frame: &FromHub| match change(frame) {
         Some(Change::Runner { runner: told }) => told.id == runner && told.connected == connected,

@@ -14,7 +14,7 @@ fn fact(number: u64, session: SessionId, status: SessionStatus) -> FromRunner {
     FromRunner::Fact(Fact { number, at: Timestamp::from_millis(i64::MAX / 1_000_000), body })
 }
 
-/// How often the session's state was told, in order.
+/// The reported states of the session, in order.
 fn told(frames: &[FromHub], session: SessionId) -> Vec<SessionStatus> {
     let status = |change: &Change| match change {
         Change::Session { session: told } if told.id == session => Some(told.state.status),

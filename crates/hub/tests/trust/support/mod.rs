@@ -141,7 +141,7 @@ pub(crate) async fn observe(
     (Credential::Cookie(hub.enter("/api/observe", &secret).await), made.observer.id)
 }
 
-/// A browser logged in as whoever the credential is.
+/// A browser logged in with the credential's identity.
 pub(crate) async fn browser(hub: &TestHub, person: &Credential) -> Credential {
     let link = view!(hub, person, LoginLink, Call::LoginLink {});
     let secret = protocol::LinkSecret { secret: secret(&link.link) };

@@ -157,7 +157,7 @@ impl FakeRunner {
         }
         let began = std::time::Instant::now();
         loop {
-            // Whoever waits for long is there all the same.
+            // A caller that waits for long is connected anyway.
             let Ok(heard) = tokio::time::timeout(BEAT, self.fresh()).await else {
                 assert!(began.elapsed() < PATIENCE, "{what} does not come");
                 self.beats(&[]).await;

@@ -97,7 +97,7 @@ async fn a_client_older_than_the_horizon_is_synced_whole() {
     let mut socket = Socket::connect(hub.url(), &person).await.expect("let in");
     resume(&mut socket, follower.seen).await;
     socket.early.drain(..).for_each(|frame| follower.apply(&frame));
-    assert!(follower.state.projects.contains_key(&open), "the state is whole all the same");
+    assert!(follower.state.projects.contains_key(&open), "the state is complete anyway");
 
     // Those that are young enough still resume.
     let (id, newest) = follower.seen.expect("synced");

@@ -199,7 +199,7 @@ async fn worker(hub: &TestHub, owner: &Credential, project: ProjectId, name: &st
     assert!(view!(hub, owner, Taken, Call::TaskTake { project, input }).taken.is_some());
 }
 
-/// What was told of workers, sorted.
+/// The received changes of workers, sorted.
 fn of_workers(frames: &[FromHub]) -> Vec<String> {
     let mut found: Vec<String> = words(frames).into_iter().filter(|word| word.starts_with("worker")).collect();
     found.sort();

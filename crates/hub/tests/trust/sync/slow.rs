@@ -63,7 +63,7 @@ async fn a_client_that_stops_reading_is_cut_off_and_resumes() {
             Came::Closed(code) => panic!("the reader was closed with {code:?}"),
         }
     }
-    assert_eq!(got, (1..=MESSAGES).collect::<Vec<_>>(), "whoever reads gets everything, in order");
+    assert_eq!(got, (1..=MESSAGES).collect::<Vec<_>>(), "a client that reads gets everything, in order");
     if !cut_off {
         fast.until("the stalled client is cut off", |frame| match frame {
             FromHub::Presence { entries, .. } => entries.iter().any(|entry| entry.user == slow_id && !entry.connected),

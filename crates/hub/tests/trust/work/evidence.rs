@@ -1,4 +1,4 @@
-//! Whoever must decide sees what the last session showed and changed, whatever they are asked for.
+//! An escalation shows the last session's screen and changes, whatever the question.
 
 use domain::{EscalationKind, TaskId, Visibility};
 use protocol::link::{DesiredSession, FactBody, FromRunner, RunnerAnswer, RunnerAsk, ToRunner};

@@ -34,7 +34,7 @@ async fn a_worker_whose_link_is_lost_loses_its_task_to_another() {
     assert!(taken.task.as_ref().is_some_and(|of| of.fence == 2 && of.brief.contains("had this task")));
     assert!(shop.decided("lease_lost").await);
     assert_eq!(shop.worker(first.id).await.status, WorkerStatus::Lost);
-    // Back from the dead: it is told to stop, and what it says counts for nothing.
+    // It returns: it is ordered to stop, and its report does not count.
     shop.runner.again(shop.hub.url()).await;
     shop.runner.hello(8).await;
     let stops = |frame: &ToRunner| match frame {

@@ -1,4 +1,4 @@
-//! What `shopfloor activity …` takes.
+//! Arguments of `shopfloor activity`.
 
 use clap::{Args, Subcommand};
 use domain::ActivityStatus;
@@ -8,30 +8,30 @@ use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
 use crate::text_arg::TextArg;
 
-/// Everything that can be done with activities.
+/// Subcommands for activities.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ActivityCommand {
     /// Start an activity that you own
     Create(CreateArgs),
-    /// The activities of one project, or of all that you may see
+    /// List the activities of one project, or all that you can see
     List(ListArgs),
-    /// One activity
+    /// Show one activity
     Show {
-        /// Its id or name
+        /// The activity's id or name
         activity: String,
     },
-    /// Change an activity; what is not named stays
+    /// Change an activity; everything that you do not name stays as it is
     Update(UpdateArgs),
-    /// The versions of an activity's text, newest first
+    /// List the versions of an activity's text, newest first
     History {
-        /// Its id or name
+        /// The activity's id or name
         activity: String,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// What changed between two versions of an activity's text
+    /// Show what changed between two versions of an activity's text
     Diff {
-        /// Its id or name
+        /// The activity's id or name
         activity: String,
         #[command(flatten)]
         range: RangeArgs,
@@ -45,10 +45,10 @@ pub(crate) struct CreateArgs {
     pub(crate) project: String,
     #[command(flatten)]
     pub(crate) text: TextArg,
-    /// Where it stands [default: active]
+    /// Its status [default: active]
     #[arg(long, value_parser = words::status())]
     pub(crate) status: Option<ActivityStatus>,
-    /// What it is about, as branch=NAME, workspace=ID or session=ID; may be repeated
+    /// A link, as branch=NAME, workspace=ID or session=ID; may be repeated
     #[arg(long = "link", value_name = "KIND=TARGET", value_parser = words::link)]
     pub(crate) links: Vec<Link>,
 }
@@ -56,10 +56,10 @@ pub(crate) struct CreateArgs {
 /// Which activities to list.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only those of this project (id or name)
+    /// Only in this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only those that stand here
+    /// Only with this status
     #[arg(long, value_parser = words::status())]
     pub(crate) status: Option<ActivityStatus>,
 }
@@ -67,20 +67,20 @@ pub(crate) struct ListArgs {
 /// Changes to an activity.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Its id or name
+    /// The activity's id or name
     pub(crate) activity: String,
     #[command(flatten)]
     pub(crate) text: TextArg,
-    /// Refuse unless the text's version is still this
+    /// Refuse the change unless the text still has this version
     #[arg(long, value_name = "N")]
     pub(crate) expected_version: Option<u32>,
-    /// Where it stands
+    /// The new status
     #[arg(long, value_parser = words::status())]
     pub(crate) status: Option<ActivityStatus>,
-    /// What it is about, as branch=NAME, workspace=ID or session=ID; may be repeated, replaces the list
+    /// A link, as branch=NAME, workspace=ID or session=ID; may be repeated, replaces all links
     #[arg(long = "link", value_name = "KIND=TARGET", value_parser = words::link)]
     pub(crate) links: Vec<Link>,
-    /// It is about nothing outside the hub
+    /// Remove all links
     #[arg(long, conflicts_with = "links")]
     pub(crate) no_links: bool,
 }

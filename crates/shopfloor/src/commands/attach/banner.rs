@@ -1,4 +1,4 @@
-//! A line at the bottom of the terminal that says what the session itself cannot.
+//! A status line at the bottom of the terminal.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr;
 use crate::output::clean;
 use crate::table::shorten;
 
-/// How long a banner stays that need not.
+/// How long a temporary banner stays.
 const SHOWN: Duration = Duration::from_secs(4);
 
-/// What is said at the moment.
+/// The current banner.
 #[derive(Debug, Default)]
 pub(super) struct Banner {
     text: Option<String>,
@@ -19,19 +19,19 @@ pub(super) struct Banner {
 }
 
 impl Banner {
-    /// Says something for a while.
+    /// Shows a text for a while.
     pub(super) fn say(&mut self, text: String) {
         self.text = Some(text);
         self.until = Some(Instant::now() + SHOWN);
     }
 
-    /// Says something until something else is said.
+    /// Shows a text until the next one.
     pub(super) fn insist(&mut self, text: String) {
         self.text = Some(text);
         self.until = None;
     }
 
-    /// Waits until what is said has been there long enough, and takes it away.
+    /// Waits until a temporary text expires, and removes it.
     pub(super) async fn faded(&mut self) {
         match self.until {
             Some(until) => sleep_until(until).await,
@@ -40,7 +40,7 @@ impl Banner {
         *self = Self::default();
     }
 
-    /// What draws it on the last line and leaves the cursor where it was.
+    /// Bytes that draw the banner on the last line and restore the cursor.
     pub(super) fn draw(&self, (cols, rows): (u16, u16)) -> Option<Vec<u8>> {
         let width = usize::from(cols).saturating_sub(1);
         let text = shorten(&clean(self.text.as_deref()?).replace('\n', " "), width);
@@ -48,7 +48,7 @@ impl Banner {
         Some(format!("\x1b7\x1b[{rows};1H\x1b[0;7m{text}{padding}\x1b[0m\x1b8").into_bytes())
     }
 
-    /// What takes it away, if it is there.
+    /// Bytes that erase the banner, if it is shown.
     pub(super) fn erase(&self, (_, rows): (u16, u16)) -> Option<Vec<u8>> {
         let erase = || format!("\x1b7\x1b[{rows};1H\x1b[0m\x1b[2K\x1b8").into_bytes();
         self.text.is_some().then(erase)

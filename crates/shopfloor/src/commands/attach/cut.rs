@@ -1,15 +1,15 @@
-//! A session whose terminal has another size than the person's: what stands on it, cut to fit.
+//! A session whose terminal has another size than the person's: its screen, cut to fit.
 //!
-//! Another size would break every line that the session's programs have laid out, so its bytes cannot be passed on.
+//! Its programs laid out their lines for the session's size, so its bytes cannot be forwarded as they are.
 
 use terminal::Screen;
 
 /// The session's screen.
 pub(super) struct Cut {
     screen: Screen,
-    /// Whether it is painted with its colours and attributes.
+    /// Whether to paint colours and attributes.
     colours: bool,
-    /// Whether something is not painted yet.
+    /// Whether there are unpainted changes.
     pub(super) dirty: bool,
 }
 
@@ -21,18 +21,18 @@ impl Cut {
         cut
     }
 
-    /// What follows it.
+    /// Feeds the bytes that follow the snapshot.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.screen.feed(bytes);
-        // The session's host has answered.
+        // The session's host has answered the program's queries.
         let _ = self.screen.take_answers();
         self.dirty = true;
     }
 
-    /// What shows the last lines of it in a terminal of this size, without the one at the bottom.
+    /// Bytes that paint its last lines in a terminal of this size, leaving the bottom line free.
     pub(super) fn paint(&mut self, cols: u16, rows: u16) -> Vec<u8> {
         self.dirty = false;
-        // A terminal that takes a character for wider than we do must not break the line over it.
+        // A terminal that counts a character as wider than we do must not wrap the line.
         let mut painted = b"\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[0m\x1b[H".to_vec();
         for line in self.screen.crop(cols, rows.saturating_sub(1), self.colours) {
             painted.extend(line);

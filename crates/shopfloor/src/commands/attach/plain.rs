@@ -10,7 +10,7 @@ use super::standing::Standing;
 use crate::tty::Plain;
 use crate::{Failure, Output};
 
-/// Prints the session's text until it ends.
+/// Prints the session's text until the session exits.
 pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> Result<Left, Failure> {
     let mut standing = Standing::ask(client, session).await?;
     let mut terminal = client.terminal(session);
@@ -22,7 +22,7 @@ pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> R
         };
         match event {
             Event::State(session) => standing.hear(session),
-            Event::Watching { reachable: false, .. } => out.note("its runner is not reachable; waiting for it"),
+            Event::Watching { reachable: false, .. } => out.note("the session's runner is unreachable; waiting"),
             Event::Watching { .. } => {}
             Event::Snapshot { cols, rows, bytes, end, .. } => {
                 standing.shows();
@@ -36,7 +36,7 @@ pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> R
                 terminal.took(end);
             }
             Event::Lost { why, retry_in } => {
-                out.note(&format!("connection lost ({why}); trying again in {:.1} s", retry_in.as_secs_f64()));
+                out.note(&format!("connection lost ({why}); reconnecting in {:.1} s", retry_in.as_secs_f64()));
             }
             Event::Exit { code, signal } => {
                 let mut rest = Vec::new();

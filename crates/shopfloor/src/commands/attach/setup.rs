@@ -1,4 +1,4 @@
-//! What the setup of a session's workspace prints, as long as the session has no terminal that could be shown.
+//! Output of the workspace's setup, shown until the session has a terminal.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::cut::Cut;
 
-/// How often it is asked for.
+/// Polling interval.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Asks for what the setup prints.
+/// Polls for the setup's output.
 pub(super) struct Setup {
     client: Client,
     session: SessionId,
@@ -25,14 +25,14 @@ impl Setup {
         Self { client, session, next: Instant::now(), shown: String::new() }
     }
 
-    /// Waits until it has printed something more; its last lines. May be dropped and called again.
+    /// Waits for more output and returns its last lines. Cancel-safe.
     pub(super) async fn printed(&mut self, lines: u16) -> &str {
         loop {
             sleep_until(self.next).await;
             self.next = Instant::now() + EVERY;
             let page = LogPage { lines: Some(lines.into()), setup: None };
             let asked: Result<SessionLog, _> = self.client.ask(Call::SessionLog { session: self.session, page }).await;
-            // Mostly there is none, or none yet; whatever else is wrong the terminal's own connection says.
+            // Usually there is none, or none yet; the terminal's own connection reports other errors.
             if let Ok(log) = asked
                 && log.setup
                 && log.text != self.shown
@@ -44,7 +44,7 @@ impl Setup {
     }
 }
 
-/// What paints such lines on a terminal of this size, without the line at the bottom.
+/// Bytes that paint these lines on a terminal of this size, leaving the bottom line free.
 pub(super) fn paint(lines: &str, (cols, rows): (u16, u16)) -> Vec<u8> {
     let bytes = lines.replace('\n', "\r\n").into_bytes();
     Cut::new(cols, rows, &bytes, false).paint(cols, rows)
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_painted_and_long_ones_go_on_below() {
+    fn the_last_lines_are_painted_and_long_ones_wrap() {
         let painted = String::from_utf8(paint("one\ntwo\nthree is longer", (10, 4))).unwrap();
         let body = painted.split_once("\x1b[H").unwrap().1;
         assert_eq!(body, "two\x1b[K\r\nthree is l\r\nonger\x1b[K\r\n\x1b[J\x1b[?2026l");

@@ -1,4 +1,4 @@
-//! What the session is at, as its runner says: it may end without ever having had a terminal.
+//! The session's status as its runner reports it: a session may exit without ever having had a terminal.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use tokio::time::{Instant, sleep_until};
 use crate::Failure;
 use crate::commands::words;
 
-/// How long the terminal of a session that is over may take to say so, too.
+/// How long to wait for the terminal of an exited session to report the end.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What the session is at.
+/// The session's status.
 pub(super) struct Standing {
     session: Box<Session>,
     over: Option<Instant>,
 }
 
 impl Standing {
-    /// Asks the hub.
+    /// Fetches it from the hub.
     pub(super) async fn ask(client: &Client, session: SessionId) -> Result<Self, Failure> {
         let detail: SessionDetail = client.ask(Call::SessionShow { session }).await?;
         let mut standing = Self { session: Box::new(detail.session.clone()), over: None };
@@ -28,19 +28,19 @@ impl Standing {
         Ok(standing)
     }
 
-    /// The hub says that it is at something else.
+    /// Applies a change from the hub.
     pub(super) fn hear(&mut self, session: Box<Session>) {
         let over = session.state.ended();
         self.over = over.then(|| self.over.unwrap_or_else(|| Instant::now() + GRACE));
         self.session = session;
     }
 
-    /// Its terminal shows something: what is left may take a while.
+    /// The terminal showed something; its remaining output may take a while.
     pub(super) fn shows(&mut self) {
         self.over = self.over.map(|_| Instant::now() + GRACE);
     }
 
-    /// Waits until it is over and nothing more is to be expected of its terminal.
+    /// Waits until the session has exited and no more output of its terminal is expected.
     pub(super) async fn is_over(&self) {
         match self.over {
             Some(at) => sleep_until(at).await,
@@ -48,27 +48,27 @@ impl Standing {
         }
     }
 
-    /// Whether it is over.
+    /// Whether it has exited.
     pub(super) fn ended(&self) -> bool {
         self.session.state.ended()
     }
 
-    /// What it is at, in words.
+    /// Its state, for people.
     pub(super) fn words(&self) -> String {
         words::state(&self.session, None, Timestamp::from_millis(0))
     }
 
-    /// Whether it is still being made ready.
+    /// Whether it is still starting.
     pub(super) fn starts(&self) -> bool {
         self.session.state.status == SessionStatus::Starting
     }
 
-    /// How its process ended, as its terminal says, in the words that are used for its state.
+    /// How its process ended according to its terminal, in the words of its state.
     pub(super) fn exited(&self, code: Option<i32>, signal: Option<i32>) -> String {
         words::exited(self.session.stopping, code, signal)
     }
 
-    /// What keeps it from having a terminal, in words.
+    /// Why it has no terminal yet, for people.
     pub(super) fn hindrance(&self) -> Option<String> {
         let waits = matches!(self.session.state.status, SessionStatus::Starting | SessionStatus::Waiting);
         waits.then(|| self.words())

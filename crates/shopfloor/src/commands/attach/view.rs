@@ -1,4 +1,4 @@
-//! A session on the person's terminal: its bytes out, the person's keys in.
+//! A session on the person's terminal: output to the screen, keys to the session.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use super::writer::Writer;
 use crate::Failure;
 use crate::tty::{self, Filter, Keys, Prefix, Raw, Signals, Told, read_keys};
 
-/// How often a cut screen is painted at most.
+/// Minimum time between two paints of a cut screen.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// What a person wants to do with the session.
+/// Attach or watch.
 pub(super) enum Kind {
-    /// Look and type; leave with this key and `d`.
+    /// Watch and type; this key and `d` detach.
     Attach(Prefix),
-    /// Look; leave with `q`.
+    /// Watch; `q` quits.
     Watch,
 }
 
-/// Shows the session until it ends or the person leaves.
+/// Shows the session until it exits or the person detaches.
 pub(super) async fn show(client: &Client, session: SessionId, kind: Kind, colours: bool) -> Result<Left, Failure> {
     let mut signals = Signals::listen()?;
     let standing = Standing::ask(client, session).await?;
@@ -35,12 +35,12 @@ pub(super) async fn show(client: &Client, session: SessionId, kind: Kind, colour
     let mut view = View::new(client.terminal(session), standing, kind, colours)?;
     let left = view.run(&mut signals, Setup::new(client.clone(), session)).await;
     let erase = view.banner.erase(view.size);
-    // Nothing is written after the terminal was restored.
+    // Write nothing after the terminal was restored.
     match left {
         Ok(Left::Ended { .. }) => view.writer.finish(),
         _ => drop(view),
     }
-    // A terminal that is gone needs nothing.
+    // A terminal that is gone needs no restoring.
     let _ = tty::write(&erase.unwrap_or_default());
     drop(raw);
     left
@@ -51,21 +51,21 @@ struct View {
     standing: Standing,
     writer: Writer,
     filter: Filter,
-    /// Instead of the filter, when the sizes differ and are not ours to change, or a looker wants no colours.
+    /// Replaces the filter if the sizes differ and we cannot resize the session, or if a watcher wants no colours.
     cut: Option<Cut>,
     colours: bool,
     painted: Instant,
     keys: Option<Keys>,
     hint: String,
     banner: Banner,
-    /// Our own size, and the session's.
+    /// Our own size and the session's.
     size: (u16, u16),
     theirs: (u16, u16),
     may_type: bool,
     reachable: bool,
-    /// What was announced last, so that it is announced when it changes.
+    /// The last announcement, to announce only changes.
     announced: String,
-    /// Whether there was anything to show yet.
+    /// Whether anything was shown yet.
     shown: bool,
 }
 
@@ -73,8 +73,8 @@ impl View {
     fn new(terminal: Terminal, standing: Standing, kind: Kind, colours: bool) -> Result<Self, Failure> {
         let size = tty::size().unwrap_or((80, 24));
         let (keys, hint) = match kind {
-            Kind::Attach(prefix) => (Some(Keys::new(prefix)), format!("leave with {prefix} then d")),
-            Kind::Watch => (None, "leave with q".to_owned()),
+            Kind::Attach(prefix) => (Some(Keys::new(prefix)), format!("{prefix} d detaches")),
+            Kind::Watch => (None, "q quits".to_owned()),
         };
         if keys.is_some() {
             terminal.resize(size.0, size.1);
@@ -125,7 +125,7 @@ impl View {
                     Told::End => return Ok(Left::Told),
                 },
                 () = self.standing.is_over(), if self.writer.is_idle() => return Ok(Left::Over(self.standing.words())),
-                // What the banner stood on comes back with a fresh screen.
+                // A fresh screen restores what was under the banner.
                 () = self.banner.faded() => self.terminal.refresh(),
                 () = sleep_until(self.painted + FRAME), if dirty => self.paint()?,
                 lines = setup.printed(self.size.1), if waits => {
@@ -167,7 +167,7 @@ impl View {
             }
             Event::Lost { why, .. } => {
                 self.announced.clear();
-                self.banner.insist(format!(" connection lost ({why}); trying again · {}", self.hint));
+                self.banner.insist(format!(" connection lost ({why}); reconnecting · {}", self.hint));
                 self.draw_banner()?;
             }
         }
@@ -175,7 +175,7 @@ impl View {
     }
 
     fn show_screen(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
-        // What a terminal that has just grown took from its scrollback would be drawn over before the signal is heard.
+        // A terminal that has just grown shows lines from its scrollback; move them back before they are drawn over.
         self.resized()?;
         if !self.may_type && (self.theirs != self.size || !self.colours) {
             self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes, self.colours));
@@ -204,7 +204,7 @@ impl View {
 
     fn paint(&mut self) -> Result<(), Failure> {
         self.painted = Instant::now();
-        // A terminal that is slow gets the next one.
+        // A slow terminal gets the next frame.
         let Some(cut) = self.cut.as_mut().filter(|_| self.writer.is_idle()) else {
             return Ok(());
         };
@@ -213,18 +213,18 @@ impl View {
         self.draw_banner()
     }
 
-    /// Says how things stand, when that is news.
+    /// Announces the status if it changed.
     fn announce(&mut self) -> Result<(), Failure> {
         let ((cols, rows), (ours, lines)) = (self.theirs, self.size);
         let (text, stays) = match self.standing.hindrance().filter(|_| !self.shown) {
             Some(why) => (why, true),
-            None if !self.reachable => ("its runner is not reachable; waiting for it".to_owned(), true),
+            None if !self.reachable => ("the session's runner is unreachable; waiting".to_owned(), true),
             None if self.cut.is_some() => {
-                let cut = if cols > ours || rows >= lines { ": cut to fit" } else { "" };
+                let cut = if cols > ours || rows >= lines { ", cut to fit" } else { "" };
                 (format!("watching {cols}×{rows} in {ours}×{lines}{cut}"), true)
             }
             None if self.may_type => ("attached".to_owned(), false),
-            None if self.keys.is_some() => ("watching: only its owner types here".to_owned(), false),
+            None if self.keys.is_some() => ("watching: only the session's owner can type".to_owned(), false),
             None => ("watching".to_owned(), false),
         };
         if self.announced == text {
@@ -243,14 +243,14 @@ impl View {
         self.banner.draw(self.size).map_or(Ok(()), |drawn| self.writer.write(drawn, None))
     }
 
-    /// Sends the keys on; true when they say to leave.
+    /// Forwards keys; true: the person detaches.
     fn take_keys(&mut self, bytes: &[u8]) -> bool {
         let Some(keys) = &mut self.keys else {
             return bytes.iter().any(|key| matches!(key, b'q' | 0x03 | 0x04 | 0x1c));
         };
         let typed = keys.read(bytes);
         if !typed.bytes.is_empty() && self.may_type {
-            // Another window of the owner may have had another size: the one that types is the one that counts.
+            // The owner may have another window of another size: the one with the last key wins.
             if self.theirs != self.size {
                 self.theirs = self.size;
                 self.terminal.resize(self.size.0, self.size.1);

@@ -1,4 +1,4 @@
-//! Writes to the person's terminal from a thread of its own, so that a slow terminal delays nobody's keys.
+//! Writes to the person's terminal from its own thread, so that a slow terminal does not delay keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use crate::{Failure, tty};
 
-/// Bytes for the terminal, and the position that they lead to.
+/// Bytes for the terminal, and the stream position after them.
 type Piece = (Vec<u8>, Option<u64>);
 
 /// The thread's handle.
@@ -43,28 +43,28 @@ impl Writer {
         Self { pieces: Some(pieces), written, abandoned, waiting, thread: Some(thread) }
     }
 
-    /// Writes in turn; what waits is bounded by the credit that follows from [`Writer::written`].
+    /// Writes in order; the credit that follows [`Writer::written`] bounds the queue.
     pub(super) fn write(&self, bytes: Vec<u8>, end: Option<u64>) -> Result<(), Failure> {
         let gone = || Failure::other("the terminal is gone");
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.pieces.as_ref().ok_or_else(gone)?.send((bytes, end)).map_err(|_| gone())
     }
 
-    /// Whether everything is on the screen.
+    /// Whether everything was written.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) == 0
     }
 
-    /// The next position that is on the screen.
+    /// The next position that was written.
     pub(super) async fn written(&mut self) -> Result<u64, Failure> {
         self.written.recv().await.ok_or_else(|| Failure::other("the terminal is gone"))
     }
 
-    /// Waits until everything is on the screen.
+    /// Waits until everything was written.
     pub(super) fn finish(mut self) {
         self.pieces = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been told by itself.
+            // The thread has already reported its panic.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Turns the example into verbs.
+//! Creates the example through verbs.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::record::Record;
 use super::work;
 use crate::Failure;
 
-/// Makes the whole example as the calling person, whose name is `me`.
+/// Creates the whole example for the caller, whose name is `me`.
 pub(crate) async fn floor(client: &Client, me: &str, record: &mut Record) -> Result<Vec<Project>, Failure> {
     let mut made = Vec::new();
     for plan in floor::PROJECTS {
@@ -69,7 +69,7 @@ async fn activity(client: &Client, project: &Project, work: &Work) -> Result<Act
     Ok(activity.id)
 }
 
-/// Puts references and the person's name into a message.
+/// Fills references and the caller's name into a message.
 fn fill(text: &str, activities: &HashMap<&str, ActivityId>, me: &str) -> String {
     let named = text.replace("{me}", &format!("@{me}"));
     activities.iter().fold(named, |text, (key, id)| text.replace(&format!("{{{key}}}"), &format!("#{id}")))

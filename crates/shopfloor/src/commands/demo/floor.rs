@@ -7,7 +7,7 @@ pub(crate) struct Plan {
     pub(crate) visibility: Visibility,
     pub(crate) share_execution: bool,
     pub(crate) repositories: &'static [(&'static str, &'static str)],
-    /// How its text evolved; the last is current.
+    /// The versions of its text; the last is current.
     pub(crate) drafts: &'static [&'static str],
     pub(crate) work: &'static [Work],
     /// Its tasks, as a Markdown list.
@@ -21,7 +21,7 @@ pub(crate) struct Work {
     pub(crate) key: &'static str,
     pub(crate) status: ActivityStatus,
     pub(crate) links: &'static [(LinkKind, &'static str)],
-    /// How its text evolved; the last is current.
+    /// The versions of its text; the last is current.
     pub(crate) drafts: &'static [&'static str],
 }
 
@@ -90,7 +90,7 @@ const CHECKOUT: Plan = Plan {
     tasks: include_str!("checkout.md"),
     chat: &[
         "Morning. The flag is in: {flag}. Everything below can now land in small pieces.",
-        "I am on {prices}. Whoever does the address form: please do not touch `web/checkout/total.ts`, I am deleting it.",
+        "I am on {prices}. If you do the address form: please do not touch `web/checkout/total.ts`, I am deleting it.",
         "{address} only needs the country list from it. I will copy the three lines, then we do not overlap.",
         "Good. {me} can you look at the quote's expiry? I chose 10 minutes because the tax service caches that long.",
         "10 is fine. Please show the countdown only in the last minute, otherwise it reads like pressure.",

@@ -1,4 +1,4 @@
-//! What `demo` made, so that exactly that can be removed.
+//! What `demo` created, so that `--remove` deletes exactly that.
 
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -23,7 +23,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of examples in the database `hub`.
+    /// Reads the record for the hub `hub`.
     pub(crate) fn open(data_dir: &Path, hub: HubId) -> Result<Self, Failure> {
         let path = data_dir.join("demo.json");
         let unreadable =
@@ -34,24 +34,24 @@ impl Record {
             Err(error) => return Err(unreadable(&error)),
         };
         if content.hub != hub && !content.projects.is_empty() {
-            let detail = format!("{} is about another hub's database ({})", path.display(), content.hub);
+            let detail = format!("{} belongs to another hub's database ({})", path.display(), content.hub);
             return Err(Failure::conflict(detail).advise("remove that example first, or delete the file"));
         }
         Ok(Self { path, content: Content { hub, ..content } })
     }
 
-    /// The projects that are still there, as far as we know.
+    /// The created projects that still exist, as far as we know.
     pub(crate) fn projects(&self) -> &[ProjectId] {
         &self.content.projects
     }
 
-    /// Remembers a project, before anything is put into it.
+    /// Records a project before anything is added to it.
     pub(crate) fn add(&mut self, project: ProjectId) -> Result<(), Failure> {
         self.content.projects.push(project);
         self.save()
     }
 
-    /// Forgets a project that is gone.
+    /// Removes a deleted project from the record.
     pub(crate) fn forget(&mut self, project: ProjectId) -> Result<(), Failure> {
         self.content.projects.retain(|known| *known != project);
         if self.content.projects.is_empty() {

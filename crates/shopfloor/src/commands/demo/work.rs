@@ -1,4 +1,4 @@
-//! The example's tasks: a list as people write it, and what two workers have made of it so far.
+//! The example's tasks: a Markdown list, and what two workers have done so far.
 
 use client::Client;
 use domain::{ProjectId, TaskId};
@@ -7,15 +7,15 @@ use protocol::{AddedTasks, Call, Deliverables, Escalation, Report, Taken, TaskAs
 
 use crate::Failure;
 
-/// What a worker has done with a task.
+/// What a worker did with a task.
 enum Act {
-    /// Reported it: summary, files, and how well it was understood.
+    /// Reported it: summary, files, context score.
     Done(&'static str, &'static [&'static str], u8),
-    /// Gave it to a person: question and options.
+    /// Escalated it: question and options.
     Asked(&'static str, &'static [&'static str]),
 }
 
-/// Tasks by their names, with who had them.
+/// Tasks by name, with their workers.
 const STORY: &[(&str, &str, Act)] = &[
     (
         "expiry",
@@ -37,7 +37,7 @@ const STORY: &[(&str, &str, Act)] = &[
     ),
 ];
 
-/// Adds the tasks of a list, and tells their story so far.
+/// Adds the tasks of a list and plays their history.
 pub(super) async fn tell(client: &Client, project: ProjectId, list: &str) -> Result<(), Failure> {
     if list.is_empty() {
         return Ok(());
@@ -56,7 +56,7 @@ pub(super) async fn tell(client: &Client, project: ProjectId, list: &str) -> Res
 async fn play(client: &Client, project: ProjectId, task: TaskId, worker: &str, act: &Act) -> Result<(), Failure> {
     let input = TaskTake { task: Some(task), worker: Some(worker.to_owned()), ..TaskTake::default() };
     let taken: Taken = client.ask(Call::TaskTake { project, input }).await?;
-    // Somebody real may have been faster.
+    // A real worker may have been faster.
     let Some(taken) = taken.taken else { return Ok(()) };
     let fence = taken.lease.fence;
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_right_and_the_story_is_about_it() {
+    fn the_list_is_valid_and_the_history_names_its_tasks() {
         for plan in super::super::floor::PROJECTS.iter().filter(|plan| !plan.tasks.is_empty()) {
             let file = read(plan.tasks);
             assert_eq!((file.faults.as_slice(), file.similar.as_slice()), (&[][..], &[][..]));
@@ -96,7 +96,7 @@ mod tests {
             }
             for (name, _, act) in STORY.iter().filter(|(_, _, act)| matches!(act, Act::Done(..))) {
                 let task = file.tasks.iter().find(|task| task.id.as_deref() == Some(name)).unwrap();
-                assert!(task.acceptance.is_empty(), "nobody could check {name}");
+                assert!(task.acceptance.is_empty(), "no runner could check {name}");
                 let Act::Done(_, files, _) = act else { continue };
                 assert_eq!(task.files, *files);
             }

@@ -1,13 +1,14 @@
-//! Who else could read the data directory.
+//! Whether others can read the data directory.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::Check;
+use crate::commands::words::counted;
 
 const NAME: &str = "data directory";
 
-/// Looks at the directory and the files in it.
+/// Checks the directory and its files.
 pub(crate) fn check(dir: &Path) -> Vec<Check> {
     let shown = dir.display();
     let metadata = match std::fs::metadata(dir) {
@@ -16,7 +17,7 @@ pub(crate) fn check(dir: &Path) -> Vec<Check> {
             return vec![Check::ok(NAME, format!("{shown} will be created by `shopfloor up`"))];
         }
         Err(error) => {
-            let advice = "make it yours, or choose another with --data-dir DIR";
+            let advice = "make it readable for you, or choose another with --data-dir DIR";
             return vec![Check::missing(NAME, format!("{shown} cannot be read: {error}"), advice).required()];
         }
     };
@@ -26,9 +27,9 @@ pub(crate) fn check(dir: &Path) -> Vec<Check> {
     }
     let mode = metadata.permissions().mode() & 0o777;
     let directory = if mode & 0o077 == 0 {
-        Check::ok(NAME, format!("{shown} is yours alone"))
+        Check::ok(NAME, format!("only you can read {shown}"))
     } else {
-        Check::warn(NAME, format!("{shown} has mode {mode:04o}: others can look into it"), format!("chmod 700 {shown}"))
+        Check::warn(NAME, format!("{shown} has mode {mode:04o}: others can read it"), format!("chmod 700 {shown}"))
     };
     let mut checks = vec![directory];
     checks.extend(check_files(dir));
@@ -40,7 +41,7 @@ fn check_files(dir: &Path) -> Option<Check> {
         Ok(entries) => entries,
         Err(error) => {
             let detail = format!("the files in {} cannot be listed: {error}", dir.display());
-            return Some(Check::missing("files", detail, "make the directory yours").required());
+            return Some(Check::missing("files", detail, "make the directory readable for you").required());
         }
     };
     let open = |entry: &std::fs::DirEntry| {
@@ -52,7 +53,7 @@ fn check_files(dir: &Path) -> Option<Check> {
     match names.is_empty() {
         true => None,
         false => {
-            let detail = format!("others can read {} file(s) in it", names.len());
+            let detail = format!("others can read {} in it", counted(names.len(), "file", "files"));
             Some(Check::warn("files", detail, format!("chmod 600 {}", names.join(" "))))
         }
     }

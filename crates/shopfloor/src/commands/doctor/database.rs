@@ -1,4 +1,4 @@
-//! Whether the database can be used, and who uses it.
+//! Whether the database is usable, and which hub uses it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::hub_file::HubFile;
 const NAME: &str = "database";
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks the hub if one runs, and looks by itself if not.
+/// Asks the hub if it runs; otherwise checks the database directly.
 pub(crate) async fn check(url: &str, beside: Option<&HubFile>, health: Option<&Health>) -> Check {
     let shown = without_password(url);
     if let (Some(hub), Some(health)) = (beside, health) {
-        let holder = format!("{shown}, held by the hub at {} (process {})", hub.url, hub.pid);
-        // That a runner cannot work is not the database's fault.
+        let holder = format!("{shown}, used by the hub at {} (process {})", hub.url, hub.pid);
+        // A broken runner is not a problem of the database.
         return match health.reason.as_ref().filter(|_| health.status != "degraded") {
             None => Check::ok(NAME, holder),
             Some(reason) => {
-                let advice = "make room or make it writable; the hub recovers by itself";
-                Check::missing(NAME, format!("{holder}, refuses writes: {reason}"), advice).required()
+                let advice = "free disk space or make the file writable; the hub then recovers by itself";
+                Check::missing(NAME, format!("{holder}, is not writable: {reason}"), advice).required()
             }
         };
     }
@@ -31,7 +31,8 @@ pub(crate) async fn check(url: &str, beside: Option<&HubFile>, health: Option<&H
         (Some(path), _) => check_file(&path),
         (None, Some(host)) => check_host(&host).await,
         (None, None) => {
-            Check::missing(NAME, format!("`{shown}` names no database"), "use sqlite:FILE or postgres://…").required()
+            Check::missing(NAME, format!("`{shown}` is not a database URL"), "use sqlite:FILE or postgres://…")
+                .required()
         }
     }
 }
@@ -39,7 +40,7 @@ pub(crate) async fn check(url: &str, beside: Option<&HubFile>, health: Option<&H
 fn check_file(path: &std::path::Path) -> Check {
     let shown = path.display();
     match std::fs::OpenOptions::new().read(true).append(true).open(path) {
-        Ok(_) => Check::ok(NAME, format!("{shown} is writable, and no hub of this data directory runs")),
+        Ok(_) => Check::ok(NAME, format!("{shown} is writable; no hub runs in this data directory")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Check::ok(NAME, format!("{shown} will be created by `shopfloor up`"))
         }
@@ -55,10 +56,10 @@ async fn check_host(host: &str) -> Check {
     let why = match connected {
         Ok(Ok(_)) => return Check::ok(NAME, format!("PostgreSQL answers at {host}")),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "no answer in time".to_owned(),
+        Err(_) => "timed out".to_owned(),
     };
     let advice = "start PostgreSQL, or correct --database URL";
-    Check::missing(NAME, format!("nothing answers at {host}: {why}"), advice).required()
+    Check::missing(NAME, format!("no answer from {host}: {why}"), advice).required()
 }
 
 /// The file of an SQLite database.

@@ -1,4 +1,4 @@
-//! Programs that Shopfloor uses: git and the coding agents.
+//! Programs that Shopfloor needs: git and the coding agents.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -11,18 +11,14 @@ use super::Check;
 
 /// Agents start slowly on a cold machine.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The oldest git whose worktrees and options we rely on.
+/// The oldest git version that has the features we use.
 const GIT: (u32, u32) = (2, 40);
-/// Looks for all of them; adapters that people added are in `config_dir`.
+/// Looks for all of them; `config_dir` has the adapters that people added.
 pub(crate) async fn check_all(config_dir: Option<&Path>) -> Vec<Check> {
     let mut checks = vec![check_git(version("git", "--version").await)];
     let adapters = config_dir.map_or_else(Adapters::built_in, Adapters::load);
     checks.extend(adapters.errors().iter().map(|error| {
-        Check::warn(
-            "agents",
-            format!("a file was left out: {error}"),
-            "correct it; `docs/agents.md` describes the keys",
-        )
+        Check::warn("agents", format!("ignored a file: {error}"), "fix it; `docs/agents.md` describes the keys")
     }));
     let person =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -32,7 +28,7 @@ pub(crate) async fn check_all(config_dir: Option<&Path>) -> Vec<Check> {
 }
 
 fn check_git(version: Result<String, String>) -> Check {
-    let install = "install git 2.40 or newer, as with `apt install git`";
+    let install = "install git 2.40 or newer, for example with `apt install git`";
     let version = match version {
         Ok(version) => version,
         Err(why) => return Check::missing("git", why, install).required(),
@@ -40,14 +36,14 @@ fn check_git(version: Result<String, String>) -> Check {
     match numbers(&version) {
         Some(found) if found >= GIT => Check::ok("git", version),
         Some(_) => Check::missing("git", format!("{version} is too old"), install).required(),
-        None => Check::warn("git", format!("`{version}` names no version"), install),
+        None => Check::warn("git", format!("could not read a version from `{version}`"), install),
     }
 }
 
 fn check_agent(agent: FoundAgent) -> Check {
     match (agent.path, agent.version) {
         (Some(_), Some(version)) => Check::ok(&agent.name, version),
-        (Some(path), None) => Check::ok(&agent.name, format!("{} (says no version)", path.display())),
+        (Some(path), None) => Check::ok(&agent.name, format!("{} (version unknown)", path.display())),
         (None, _) => {
             let install =
                 agent.install.map_or("install it".to_owned(), |install| format!("if you want to use it: {install}"));
@@ -63,14 +59,14 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// The first line that `program` prints when asked for its version.
+/// The first line of output of `program --version`.
 pub(super) async fn version(program: &str, flag: &str) -> Result<String, String> {
     let path = find(program).ok_or("not on the PATH")?;
     let mut command = Command::new(path);
     command.arg(flag).stdin(Stdio::null()).kill_on_drop(true);
     let output = match tokio::time::timeout(PATIENCE, command.output()).await {
-        Err(_) => return Err("does not say its version".to_owned()),
-        Ok(Err(error)) => return Err(format!("could not be run: {error}")),
+        Err(_) => return Err("printed no version in time".to_owned()),
+        Ok(Err(error)) => return Err(format!("could not be started: {error}")),
         Ok(Ok(output)) => output,
     };
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! What a runner needs of this machine: that it runs, room on the disk, and enough file watches.
+//! What a runner needs from this machine: a running process, disk space, and enough file watches.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use crate::Context;
 use crate::commands::runner::Noted;
 use crate::commands::words;
 
-/// Below this, workspaces soon have no room.
+/// Below this, workspaces soon run out of space.
 const ROOM: u64 = 5 << 30;
 /// Enough for some dozens of busy workspaces.
 const WATCHES: u64 = 65_536;
 const INSTANCES: u64 = 128;
 
-/// Looks at all of it.
+/// Runs these checks.
 pub(crate) async fn check(context: &Context) -> Vec<Check> {
     let dir = context.settings.data_dir.value.join("runner");
     let (watches, instances) = (limit("max_user_watches"), limit("max_user_instances"));
     let mut checks = check_troubles(context).await;
-    // A runner that runs is not well if it cannot work.
+    // A running runner that cannot work is a problem.
     if !checks.iter().any(Check::is_broken) {
         checks.insert(0, check_running(&dir));
     }
@@ -29,37 +29,37 @@ pub(crate) async fn check(context: &Context) -> Vec<Check> {
     checks
 }
 
-/// The runners of the hub that say that they cannot work.
+/// The hub's runners that report that they cannot work.
 async fn check_troubles(context: &Context) -> Vec<Check> {
     let Ok(client) = context.client() else { return Vec::new() };
-    // Whether the hub answers is another check's to say.
+    // Another check reports whether the hub answers.
     let Ok(me) = client.ask::<Me>(Call::Me {}).await else { return Vec::new() };
     let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await.unwrap_or_default();
     let own = |runner: &Runner| me.user.as_ref().is_some_and(|me| me.id == runner.owner.id);
     runners.iter().filter(|runner| runner.connected).filter_map(|runner| trouble(runner, own(runner))).collect()
 }
 
-/// That a runner cannot work. Its owner's `doctor` fails with it; others only hear of it.
+/// A runner that cannot work: an error in its owner's `doctor`, a warning in other people's.
 fn trouble(runner: &Runner, own: bool) -> Option<Check> {
     let why = runner.trouble.as_ref()?;
-    let detail = format!("`{}` of {} cannot work: {why}", runner.name, runner.owner.name);
-    let check = Check::missing("runner", detail, "make room on its disk; it recovers by itself");
+    let detail = format!("{1}'s runner `{0}` cannot work: {why}", runner.name, runner.owner.name);
+    let check = Check::missing("runner", detail, "free disk space on its machine; it then recovers by itself");
     Some(if own { check.required() } else { check })
 }
 
 fn check_running(dir: &Path) -> Check {
     match Noted::of_running(dir) {
-        Ok(Some(noted)) if noted.pid == 0 => Check::ok("runner", format!("one runs; {}", noted.process())),
+        Ok(Some(noted)) if noted.pid == 0 => Check::ok("runner", format!("running; {}", noted.process())),
         Ok(Some(noted)) => Check::ok("runner", format!("{} for {}", noted.process(), noted.hub)),
         Ok(None) => {
-            let advice = "`shopfloor up` has one beside the hub; elsewhere, `shopfloor runner --hub URL` runs one";
-            Check::warn("runner", "none runs on this machine for you", advice)
+            let advice = "`shopfloor up` starts one with the hub; on another machine, run `shopfloor runner --hub URL`";
+            Check::warn("runner", "no runner of yours runs on this machine", advice)
         }
-        Err(failure) => Check::warn("runner", failure.render(false), "make its folder yours"),
+        Err(failure) => Check::warn("runner", failure.render(false), "make its folder readable for you"),
     }
 }
 
-/// What is free where `dir` is or will be.
+/// The free space of the disk that has, or will have, `dir`.
 fn room(dir: &Path) -> Option<u64> {
     let existing = dir.ancestors().find(|dir| dir.exists())?;
     let disk = rustix::fs::statvfs(existing).ok()?;
@@ -76,7 +76,7 @@ fn check_room(dir: &Path, free: Option<u64>) -> Check {
             let advice = "delete workspaces with `shopfloor workspace clean`, or move the data directory";
             Check::warn("disk", format!("only {} free for workspaces in {shown}", words::bytes(free)), advice)
         }
-        None => Check::warn("disk", format!("could not find out what is free in {shown}"), "look yourself"),
+        None => Check::warn("disk", format!("could not read the free space of {shown}"), "check it with `df`"),
     }
 }
 
@@ -90,7 +90,7 @@ fn check_watches(watches: u64, instances: u64) -> Check {
         return Check::ok("inotify", detail);
     }
     let advice = "sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512";
-    Check::warn("inotify", format!("{detail}: changes in many workspaces are seen late"), advice)
+    Check::warn("inotify", format!("{detail}: with many workspaces, changes are noticed late"), advice)
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use crate::commands::doctor::Status;
 
     #[test]
-    fn what_is_too_little_is_said_with_what_to_do() {
+    fn low_limits_are_reported_with_a_fix() {
         assert_eq!(check_room(Path::new("/x"), Some(ROOM)).status, Status::Ok);
         assert_eq!(check_room(Path::new("/x"), Some(ROOM - 1)).status, Status::Warn);
         assert_eq!(check_watches(WATCHES, INSTANCES).status, Status::Ok);

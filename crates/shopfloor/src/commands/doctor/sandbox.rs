@@ -1,4 +1,4 @@
-//! Whether the sandbox isolates: bubblewrap runs a probe that tries to write, to look and to connect.
+//! Whether the sandbox isolates: bubblewrap runs a probe that tries to write, read and connect.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -15,28 +15,28 @@ const HOME: &str = "sandbox home";
 const DATA: &str = "sandbox data";
 const NETWORK: &str = "sandbox network";
 
-const LEAKS: &str = "do not use --sandbox here: it does not keep agents away from this";
+const LEAKS: &str = "do not rely on --sandbox here: it does not isolate";
 
-/// What the probe found, by how the sandbox was set.
+/// What the probe reached, for each kind of sandbox.
 struct Found {
     /// Home hidden, no network.
     closed: Reach,
     /// Home read-only, no network.
     with_home: Reach,
-    /// Home hidden, with the network.
+    /// Home hidden, network on.
     with_network: Reach,
 }
 
-/// What was tried.
+/// What the probe tried.
 struct Place {
     homes: Vec<PathBuf>,
     data: Vec<PathBuf>,
     tries: Tries,
 }
 
-/// Looks at bubblewrap, and at what a sandbox keeps away.
+/// Checks bubblewrap, and what a sandbox isolates.
 pub(crate) async fn check(context: &Context) -> Result<Vec<Check>, Failure> {
-    let install = "`--sandbox` refuses until bubblewrap is installed, as with `apt install bubblewrap`";
+    let install = "`--sandbox` is refused until you install bubblewrap, for example with `apt install bubblewrap`";
     let version = match programs::version("bwrap", "--version").await {
         Ok(version) => version,
         Err(why) => return Ok(vec![Check::missing("bwrap", why, install)]),
@@ -50,9 +50,9 @@ pub(crate) async fn check(context: &Context) -> Result<Vec<Check>, Failure> {
             checks
         }
         Err(error) => {
-            let advice = "`--sandbox` refuses here until user namespaces are allowed, as with \
+            let advice = "`--sandbox` is refused until you allow user namespaces, for example with \
                           `sysctl kernel.unprivileged_userns_clone=1`";
-            vec![Check::warn("bwrap", format!("{version} cannot make a sandbox: {error}"), advice)]
+            vec![Check::warn("bwrap", format!("{version} cannot create a sandbox: {error}"), advice)]
         }
     })
 }
@@ -97,10 +97,14 @@ fn judge(place: &Place, found: &Found) -> Vec<Check> {
     let leak = |name, detail: String| Check::missing(name, detail, LEAKS).required();
     let wrote: Vec<&PathBuf> = all.iter().flat_map(|reach| &reach.wrote).collect();
     let writes = match (wrote.first(), all.iter().all(|reach| reach.workspace)) {
-        (Some(folder), _) => leak(WRITES, format!("it wrote in {}", folder.display())),
-        (None, false) => Check::warn(WRITES, "it cannot write in its own workspace", "report this with your system"),
+        (Some(folder), _) => leak(WRITES, format!("a sandboxed process wrote to {}", folder.display())),
+        (None, false) => Check::warn(
+            WRITES,
+            "a sandboxed process cannot write in its workspace",
+            "please report this, with the name of your system",
+        ),
         (None, true) => {
-            Check::ok(WRITES, format!("its workspace, and none of {} other places", place.tries.write.len()))
+            Check::ok(WRITES, format!("only in the workspace; {} other places are protected", place.tries.write.len()))
         }
     };
     let hidden = [&found.closed, &found.with_network];
@@ -108,25 +112,27 @@ fn judge(place: &Place, found: &Found) -> Vec<Check> {
         paths.iter().find(|path| reaches.iter().any(|reach| reach.saw.contains(path))).cloned()
     };
     let home = match (saw(&place.homes, &hidden), place.homes.first()) {
-        (Some(home), _) => leak(HOME, format!("it sees {} although that is hidden", home.display())),
+        (Some(home), _) => {
+            leak(HOME, format!("a sandboxed process can read {}, which should be hidden", home.display()))
+        }
         (None, Some(home)) => Check::ok(HOME, format!("{} is hidden; read-only with --home", home.display())),
-        (None, None) => Check::warn(HOME, "no home folder is known", "set HOME"),
+        (None, None) => Check::warn(HOME, "your home folder is unknown", "set HOME"),
     };
     let data = match saw(&place.data, &all) {
-        Some(path) => leak(DATA, format!("it sees {}", path.display())),
+        Some(path) => leak(DATA, format!("a sandboxed process can read {}", path.display())),
         None => {
             let shown: Vec<String> = place.data.iter().map(|path| path.display().to_string()).collect();
-            let what = if shown.is_empty() { "nothing of ours is here yet".to_owned() } else { shown.join(", ") };
+            let what = if shown.is_empty() { "there is no data yet".to_owned() } else { shown.join(", ") };
             Check::ok(DATA, format!("hidden, also with --home: {what}"))
         }
     };
     let network = match (found.closed.network || found.with_home.network, found.with_network.network) {
-        (true, _) => leak(NETWORK, "it reaches this machine although --no-network was said".to_owned()),
+        (true, _) => leak(NETWORK, "a process with --no-network can reach this machine".to_owned()),
         (false, true) => Check::ok(NETWORK, "off with --no-network, on without"),
         (false, false) => Check::warn(
             NETWORK,
-            "off with --no-network, and without it also not there",
-            "agents in a sandbox reach no model: look at how this machine's network is set up",
+            "off, with and without --no-network",
+            "agents in a sandbox cannot reach their model: check this machine's network",
         ),
     };
     vec![writes, home, data, network]
@@ -149,7 +155,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It is below the folder for temporary files, and empty but for the probe's own.
+        // It is below the folder for temporary files, and contains only the probe's files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -180,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn each_leak_is_told_and_fails() {
+    fn each_leak_is_reported_and_fails() {
         assert!(statuses(|_| {}).iter().all(|(_, status, _)| *status == Status::Ok));
         let leak = |name: &str, change: fn(&mut Found)| {
             let broken: Vec<String> =

@@ -1,4 +1,4 @@
-//! Reading what somebody else writes: whole, half, or never.
+//! Reads files that others write: complete, half written, or invalid.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,15 +9,15 @@ use super::door::Found;
 use super::{Desk, Trouble};
 use crate::Failure;
 
-/// A file with a longer name cannot be kept: what it is for is put before its name, or behind it.
+/// Longer names are refused: they could not get our prefixes and suffixes.
 const LONGEST_NAME: usize = 200;
-/// A list on lines may go on; it is whole when nothing came for this long.
+/// A file of lines may still grow; it is complete after this time without a change.
 const STILL: Duration = Duration::from_secs(1);
 
 impl Desk<'_> {
-    /// The bytes of a file that somebody wrote, once it seems to be whole.
+    /// The content of a file that somebody else wrote, once it seems complete.
     pub(super) fn arrived(&mut self, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-        // Not followed: a link could name anything that this process can read.
+        // Links are not followed: they could point at anything that this process can read.
         let Ok(looks) = fs::symlink_metadata(path) else { return Ok(None) };
         let still = self.settling.unchanged_for(path, &looks);
         if self.settling.was_told(path) {
@@ -42,27 +42,26 @@ impl Desk<'_> {
         }
     }
 
-    /// Says beside a file what is wrong with it, once it has not changed for a while.
+    /// Writes `NAME.error.txt` for a file once it has not changed for a while.
     pub(super) fn complain(&mut self, path: &Path, why: &str) -> Result<(), Failure> {
         if !self.settling.is_time_to_tell(path) {
             return Ok(());
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let text =
-            format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
-        // Where nothing can be written beside it, whoever looks at the process is told at least.
+        let text = format!("{name} was refused.\n\n{}\n\nFix it; it is read again when it changes.\n", why.trim());
+        // If that file cannot be written, at least standard error says it.
         let _ = self.tree.write(&beside(path, "error"), &text);
         self.out.note(&format!("{}: {}", path.display(), why.lines().next().unwrap_or_default()));
         Ok(())
     }
 
-    /// Forgets what is gone from a folder, and takes away what was said about it: it was corrected elsewhere, or given up.
+    /// Forgets files that are gone from a folder, and deletes our notes about them.
     pub(super) fn keep_only(&mut self, folder: &Path, there: &[PathBuf]) -> Result<(), Failure> {
         self.settling.keep_only(folder, there);
         let said: HashSet<PathBuf> = there.iter().map(|path| beside(path, "error")).collect();
         for path in self.tree.notes(folder)? {
-            // Only a note of ours: somebody may keep a file of that name.
-            let ours = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(" was not taken.\n");
+            // Delete only our own note: somebody may keep a file of that name.
+            let ours = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(" was refused.\n");
             if !said.contains(&path) && matches!(self.tree.read(&path), Found::File(bytes, _) if ours(&bytes)) {
                 self.tree.remove(&path)?;
             }
@@ -70,7 +69,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A file was taken: what was said about it is not true any more.
+    /// A file was accepted: deletes the note about it.
     pub(super) fn taken_in(&mut self, path: &Path) -> Result<(), Trouble> {
         self.settling.forget(path);
         self.tree.remove(&beside(path, "error"))?;
@@ -78,7 +77,7 @@ impl Desk<'_> {
     }
 }
 
-/// `NAME.error.txt` for `NAME.json`; of a name that is too long for that, its beginning.
+/// `NAME.error.txt` for `NAME.json`; a name that is too long is cut.
 pub(super) fn beside(path: &Path, what: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default();
     if stem.len() <= LONGEST_NAME && stem.to_str().is_some() {

@@ -1,4 +1,4 @@
-//! Folders that others write into: files are opened in them without following links, and taken for nothing but plain files.
+//! Folders that others write into: files in them are opened without following links, and must be plain files.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use super::tree::wrong;
 use crate::Failure;
 
-/// A larger file is no task and no report.
+/// A larger file cannot be a task or a report.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// What is under a name.
+/// What a name refers to.
 pub(super) enum Found {
     Nothing,
     /// Something that is not read, and why.
@@ -23,7 +23,7 @@ pub(super) enum Found {
     File(Vec<u8>, Metadata),
 }
 
-/// A folder that stays the same one, whatever is put in its place.
+/// An open folder; replacing its path does not change it.
 pub(super) struct Door(OwnedFd);
 
 impl Door {
@@ -32,7 +32,7 @@ impl Door {
         Ok(Self(rustix::fs::openat(CWD, path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// A folder in it, which is made if it is missing and may not be a link.
+    /// A subfolder, created if missing; must not be a link.
     pub(super) fn inner(&self, path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().unwrap_or_default();
         match rustix::fs::mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
@@ -50,7 +50,7 @@ impl Door {
         })
     }
 
-    /// What is under a name; whatever it is, this does not wait.
+    /// Reads what a name refers to, without blocking.
     pub(super) fn read(&self, name: &OsStr) -> Found {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
@@ -64,27 +64,27 @@ impl Door {
         }
     }
 
-    /// A file that was not there before.
+    /// Creates a file that must not exist.
     pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_bits_truncate(0o666))?.into())
     }
 
-    /// A file to be locked.
+    /// Opens a file for locking.
     pub(super) fn lock(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_bits_truncate(0o666))?.into())
     }
 
-    /// Moves a file, over whatever is there.
+    /// Moves a file and replaces the target.
     pub(super) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
     }
 
-    /// Moves a file to where nothing is.
+    /// Moves a file unless the target exists.
     pub(super) fn rename_new(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         match rustix::fs::renameat_with(&self.0, name, &to.0, new, RenameFlags::NOREPLACE) {
-            // Not every file system can do it in one step.
+            // Not every file system can do this atomically.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 rustix::fs::linkat(&self.0, name, &to.0, new, AtFlags::empty())?;
                 self.remove(name)
@@ -97,7 +97,7 @@ impl Door {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// The names of everything in it but folders.
+    /// The names of all entries except folders.
     pub(super) fn names(&self) -> io::Result<Vec<std::ffi::OsString>> {
         use std::os::unix::ffi::OsStrExt;
         let mut names = Vec::new();

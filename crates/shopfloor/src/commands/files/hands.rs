@@ -1,4 +1,4 @@
-//! `assigned/`: tasks are taken for the folder, kept, and given back.
+//! `assigned/`: takes, renews and returns tasks for the folder.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,19 +11,20 @@ use super::paper::{Mark, Paper, plain_name};
 use super::state::Taking;
 use super::tree::Folder;
 use super::{Desk, Trouble};
+use crate::commands::words;
 
-/// So long nothing is asked for after there was nothing, unless something changes.
+/// How long not to ask again after there was no task, unless something changes.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// So long a place takes nothing after it gave something back: others may want it, and nobody seems to work here.
+/// How long a worker rests after it returned a task: nobody seems to work here, and others may want it.
 const REST: Duration = Duration::from_secs(60);
 
-/// When what is due.
+/// What is due when.
 #[derive(Debug, Default)]
 pub(super) struct Hands {
     beats: HashMap<String, Instant>,
     nothing_until: Option<Instant>,
-    /// The workers that rest, and until when.
+    /// Resting workers, and until when.
     resting: HashMap<String, Instant>,
 }
 
@@ -35,7 +36,7 @@ impl Hands {
 }
 
 impl Desk<'_> {
-    /// Renews what is held; gives back what nobody seems to work on.
+    /// Renews held tasks and returns those that nobody seems to work on.
     pub(super) async fn renew(&mut self) -> Result<(), Trouble> {
         let held: Vec<(String, Mark)> = self
             .papers
@@ -47,9 +48,8 @@ impl Desk<'_> {
         for (name, mark) in held {
             let Some(hold) = &mark.hold else { continue };
             if self.is_forgotten(&name, mark.status) {
-                let minutes = self.args.give_back;
-                let reason =
-                    Some(format!("no report came for {minutes} minute{}", if minutes == 1 { "" } else { "s" }));
+                let minutes = words::counted(self.args.give_back, "minute", "minutes");
+                let reason = Some(format!("no report for {minutes}"));
                 let input = TaskRelease { fence: hold.fence, reason };
                 self.lenient(Call::TaskRelease { task: mark.task, input }).await?;
                 self.hands.resting.insert(hold.worker.clone(), Instant::now() + REST);
@@ -61,7 +61,7 @@ impl Desk<'_> {
             }
             let input = TaskHeartbeat { fence: hold.fence, progress: None };
             if self.lenient(Call::TaskHeartbeat { task: mark.task, input }).await?.is_none() {
-                // Lost, or being checked: what the hub says about the task decides.
+                // Lost, or being checked: the task's status on the hub decides.
                 self.news.look_at(mark.task);
             }
             let every = Duration::from_secs(u64::from(hold.heartbeat_seconds.max(1)));
@@ -70,7 +70,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Asks for a change that the hub may refuse because things have moved on; then there is no answer.
+    /// Sends a request that the hub may refuse because the task changed; then there is no answer.
     async fn lenient(&self, call: Call) -> Result<Option<Lease>, Trouble> {
         match self.client.call(call).await {
             Ok(answer) => Ok(Lease::from_answer(answer)),
@@ -83,7 +83,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Whether neither a report nor a touch of its file came for too long.
+    /// Whether there was neither a report nor a change of the file for too long.
     fn is_forgotten(&self, name: &str, status: TaskStatus) -> bool {
         let works = matches!(status, TaskStatus::Assigned | TaskStatus::Running);
         let limit = Duration::from_secs(self.args.give_back.saturating_mul(60));
@@ -92,7 +92,7 @@ impl Desk<'_> {
         works && touched.and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= limit)
     }
 
-    /// Takes tasks for those places in `assigned/` that are free.
+    /// Takes tasks for free places in `assigned/`.
     pub(super) async fn take(&mut self) -> Result<(), Trouble> {
         if let Some(taking) = self.state.taking.clone() {
             self.take_for(taking).await?;
@@ -113,7 +113,7 @@ impl Desk<'_> {
                 return Ok(());
             }
             let taking = Taking { worker, key: self.state.next_key() };
-            // Written down first: after a kill the same key brings the same task.
+            // Stored first: after a crash the same key returns the same task.
             self.state.taking = Some(taking.clone());
             self.state.save(&self.tree)?;
             self.take_for(taking).await?;
@@ -136,11 +136,11 @@ impl Desk<'_> {
         let input = TaskTake { task: None, worker: Some(taking.worker.clone()), abilities: vec![], wait_seconds: None };
         let call = Call::TaskTake { project: self.project, input };
         let answer = match self.client.call_with_key(call, Some(&taking.key)).await {
-            // The worker is stopped or frozen: it may take something later, by another key.
+            // The worker is stopped or frozen: it may take a task later, with another key.
             Err(ClientError::Problem(problem))
                 if matches!(problem.kind, ProblemKind::Conflict | ProblemKind::Invalid) =>
             {
-                self.out.note(&format!("nothing was taken: {}", problem.detail));
+                self.out.note(&format!("no task taken: {}", problem.detail));
                 None
             }
             other => Taken::from_answer(other?).and_then(|answer| answer.taken),

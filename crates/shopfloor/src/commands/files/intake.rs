@@ -1,4 +1,4 @@
-//! `pending/`: files become tasks.
+//! `pending/`: turns files into tasks.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::{Desk, Trouble, passes};
 use crate::task_file;
 
 impl Desk<'_> {
-    /// Adds what was put into `pending/`, and finishes what was begun before a kill.
+    /// Adds the files in `pending/`, and finishes what a killed process began.
     pub(super) async fn take_in(&mut self) -> Result<(), Trouble> {
         for path in self.tree.files(&self.tree.own("incoming"))? {
             self.add(&path).await?;
@@ -30,14 +30,14 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A file of somebody's: claimed by a rename as soon as it can be read, so that it cannot change any more.
+    /// A new file: claimed by a rename as soon as it is readable, so that it cannot change any more.
     async fn arrival(&mut self, path: &Path) -> Result<(), Trouble> {
         if self.is_ours(path)? {
             return Ok(());
         }
         let Some(bytes) = self.arrived(path)? else { return Ok(()) };
         if serde_json::from_slice::<Paper>(&bytes).is_ok() {
-            self.complain(path, "it is a file of Shopfloor's own: a new task has no `shopfloor` in it")?;
+            self.complain(path, "this is one of Shopfloor's own files: remove `shopfloor` from it to add a new task")?;
             return Ok(());
         }
         let file = self.read(path, &bytes);
@@ -57,7 +57,7 @@ impl Desk<'_> {
         self.add(&claimed).await
     }
 
-    /// Whether a file is what we put there; another of the same name is somebody's.
+    /// Whether a file is the one that we wrote; another file of the same name is a new one.
     fn is_ours(&mut self, path: &Path) -> Result<bool, Trouble> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")) else {
             return Ok(false);
@@ -77,19 +77,19 @@ impl Desk<'_> {
         Ok(same)
     }
 
-    /// Adds a claimed file; its key sees to it that this happens once.
+    /// Adds a claimed file exactly once, by its idempotency key.
     async fn add(&mut self, claimed: &Path) -> Result<(), Trouble> {
         let full = claimed.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some((key, name)) = full.split_once('~') else { return Ok(()) };
         let bytes = match self.tree.read(claimed) {
             Found::File(bytes, _) => bytes,
             Found::Nothing => return Ok(()),
-            // It was put in the place of what was read.
+            // Somebody replaced the file that was read.
             Found::Odd(why) => return self.refuse(claimed, name, &why),
         };
         let Plan { tasks, faults, .. } = self.read(Path::new(name), &bytes);
         if !faults.is_empty() {
-            // It could be read when it was claimed; a newer program may see it otherwise.
+            // It was readable when it was claimed; a newer program may disagree.
             return self.refuse(claimed, name, &faults[0].to_string());
         }
         let call = Call::TaskAdd { project: self.project, input: TasksAdd { tasks: tasks.clone() } };
@@ -102,7 +102,7 @@ impl Desk<'_> {
             other => other?,
         };
         let Some(added) = <AddedTasks as client::View>::from_answer(answer) else {
-            return Err(ClientError::Protocol("task.add has no answer of this kind".to_owned()).into());
+            return Err(ClientError::Protocol("unexpected answer to task.add".to_owned()).into());
         };
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for (index, (line, task)) in added.tasks.iter().zip(&tasks).enumerate() {
@@ -119,14 +119,13 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Gives a file back that the hub does not take, and says why beside it.
+    /// Moves a file that the hub refused back, with a note beside it.
     fn refuse(&mut self, claimed: &Path, name: &str, why: &str) -> Result<(), Trouble> {
         let back = self.tree.give_back_as(claimed, name)?;
-        let text =
-            format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
+        let text = format!("{name} was refused.\n\n{}\n\nFix it; it is read again when it changes.\n", why.trim());
         self.tree.write(&beside(&back, "error"), &text)?;
         self.out.note(&format!("{}: {}", back.display(), why.lines().next().unwrap_or_default()));
-        // It is not tried again until it changes: what is wrong with it was said.
+        // Not retried until it changes: the note explains what is wrong.
         if let Ok(looks) = fs::symlink_metadata(&back) {
             self.settling.unchanged_for(&back, &looks);
             self.settling.set_told(&back);
@@ -148,7 +147,7 @@ impl Desk<'_> {
         task_file::read(bytes, &name, None)
     }
 
-    /// A name that no file has yet.
+    /// An unused file name.
     pub(super) fn free_name(&self, wanted: &str) -> String {
         let numbered = (2..).map(|number| format!("{wanted}-{number}"));
         let taken = |name: &String| self.papers.contains_key(name) || !self.tree.is_free(name);
@@ -156,14 +155,14 @@ impl Desk<'_> {
         names.find(|name| !taken(name)).unwrap_or_else(|| wanted.to_owned())
     }
 
-    /// Writes a task's file to where it belongs, and remembers it.
+    /// Writes a task's file into its folder, and remembers it.
     pub(super) fn place(&mut self, name: &str, folder: Folder, paper: Paper) -> Result<(), Trouble> {
         let folder = self.tree.file(folder, name, &paper)?;
         self.papers.insert(name.to_owned(), (folder, paper));
         Ok(())
     }
 
-    /// Finishes moves that were begun before a kill, and writes the files of open tasks again that somebody removed.
+    /// Finishes moves that a killed process began, and restores deleted files of open tasks.
     pub(super) fn straighten(&mut self) -> Result<(), Trouble> {
         for (name, (folder, paper)) in &mut self.papers {
             if *folder == Folder::Pending && self.tree.is_moving(name) {
@@ -178,7 +177,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Says beside what somebody put into `assigned/` that it belongs elsewhere.
+    /// Writes a note for files that somebody put into `assigned/`.
     pub(super) fn look_over(&mut self) -> Result<(), Trouble> {
         let folder = self.tree.assigned();
         let paths = self.tree.files(&folder)?;
@@ -187,7 +186,7 @@ impl Desk<'_> {
             let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
             let known = name.and_then(|name| self.papers.get(name));
             if known.is_none_or(|(folder, _)| *folder != Folder::Assigned) && self.arrived(&path)?.is_some() {
-                let why = "only Shopfloor puts files into assigned/: new tasks go into pending/, reports into reports/";
+                let why = "only Shopfloor writes into assigned/: put new tasks into pending/ and reports into reports/";
                 self.complain(&path, why)?;
             }
         }
@@ -195,7 +194,7 @@ impl Desk<'_> {
     }
 }
 
-/// Whether the hub may take the same file later.
+/// Whether the hub may accept the same file later.
 fn passes_for_add(problem: &protocol::Problem) -> bool {
     use protocol::ProblemKind::{Conflict, Invalid, TooLarge};
     !matches!(problem.kind, Invalid | TooLarge | Conflict) && passes(&ClientError::Problem(problem.clone()))
@@ -209,7 +208,7 @@ fn wanted(stem: &str, many: usize, index: usize, task: &TaskAdd) -> String {
     }
 }
 
-/// Replaces names of other files in `deps` by ids; whether there were any.
+/// Replaces names of other files in `deps` with ids; whether there were any.
 fn name_deps(values: &mut [Value], known: &dyn Fn(&str) -> Option<String>) -> bool {
     let tasks: Vec<&mut Value> = values.iter_mut().flat_map(tasks_of).collect();
     let own: Vec<String> =

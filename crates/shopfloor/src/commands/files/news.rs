@@ -1,4 +1,4 @@
-//! What the hub tells about tasks, and what that means for their files.
+//! Changes of tasks on the hub, applied to their files.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use super::{Desk, Trouble};
 
 const PAGE: u32 = 1000;
 
-/// What has changed since anybody looked.
+/// Changes since the last round.
 #[derive(Default)]
 struct Heap {
     tasks: HashSet<TaskId>,
@@ -27,7 +27,7 @@ struct Heap {
     any: bool,
 }
 
-/// What has changed, as the hub tells it.
+/// Changes as the hub reports them.
 pub(super) struct News {
     heap: Arc<Mutex<Heap>>,
     bell: Arc<Notify>,
@@ -41,7 +41,7 @@ impl News {
         let mut watch = client.watch().named("files");
         let (to, ring) = (heap.clone(), bell.clone());
         let listener = tokio::spawn(async move {
-            // A final error is met by the next request as well, which says so.
+            // The next request meets a final error, too, and reports it.
             while let Ok(event) = watch.next().await {
                 let mut heap = to.lock().unwrap_or_else(PoisonError::into_inner);
                 match event {
@@ -59,17 +59,17 @@ impl News {
         Self { heap, bell, listener }
     }
 
-    /// Waits until something has changed.
+    /// Waits for a change.
     pub(super) async fn come(&self) {
         self.bell.notified().await;
     }
 
-    /// A task must be looked at, whether the hub tells something about it or not.
+    /// Marks a task for the next round.
     pub(super) fn look_at(&self, task: TaskId) {
         self.heap().tasks.insert(task);
     }
 
-    /// Whether nothing waits to be looked at.
+    /// Whether no task is marked.
     pub(super) fn is_quiet(&self) -> bool {
         let heap = self.heap();
         heap.tasks.is_empty() && !heap.all
@@ -87,7 +87,7 @@ impl Drop for News {
 }
 
 impl Desk<'_> {
-    /// Looks at the tasks that changed, and moves their files.
+    /// Applies changed tasks to their files.
     pub(super) async fn hear(&mut self) -> Result<(), Trouble> {
         let Heap { mut tasks, all, any } = std::mem::take(&mut *self.news.heap());
         let all = all || self.showing.is_due();
@@ -117,11 +117,11 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Adds every task whose file says something else than the hub, or that has none and is to have one.
+    /// Marks every task whose file differs from the hub, or is missing.
     async fn compare(&mut self, tasks: &mut HashSet<TaskId>) -> Result<(), Trouble> {
         let (begun, room) = (Instant::now(), self.room());
         let (mut without, mut after) = (0, None);
-        // A hold is looked at in any case: its lease may be another one under the same status.
+        // Always check held tasks: a lease may be a new one under the same status.
         tasks.extend(
             self.papers.values().filter(|(folder, _)| *folder == Folder::Assigned).map(|(_, paper)| paper.mark.task),
         );
@@ -146,7 +146,7 @@ impl Desk<'_> {
         self.leave_out(without.saturating_sub(room), begun.elapsed())
     }
 
-    /// What the hub knows about a task, if it is there.
+    /// The hub's view of a task, if it exists.
     pub(super) async fn detail(&self, task: TaskId) -> Result<Option<TaskDetail>, Trouble> {
         match self.client.ask(Call::TaskShow { task }).await {
             Ok(detail) => Ok(Some(detail)),
@@ -155,15 +155,15 @@ impl Desk<'_> {
         }
     }
 
-    /// Brings one task's file in step with the hub.
+    /// Applies the hub's view of a task to its file.
     async fn follow(&mut self, name: &str, task: TaskId) -> Result<(), Trouble> {
         let Some((folder, mut paper)) = self.papers.get(name).cloned() else { return Ok(()) };
-        // The task is gone, with its project perhaps: its file stays as it is.
+        // The task is gone, perhaps with its project: its file stays as it is.
         let Some(detail) = self.detail(task).await? else { return Ok(()) };
         let before = paper.clone();
         paper.describe(&detail.task);
         let lease = detail.task.lease.as_ref().map(|lease| lease.fence);
-        // While a report is judged nobody has a lease; it comes back under the same fence if the report is refused.
+        // While a report is checked there is no lease; it returns under the same fence if the report is refused.
         let judged = matches!(detail.task.status, TaskStatus::Reported | TaskStatus::Validating);
         if paper.mark.hold.is_some() && !judged && paper.mark.hold.as_ref().map(|hold| hold.fence) != lease {
             paper.give_back();
@@ -181,8 +181,7 @@ impl Desk<'_> {
                 let text = reasons.join("\n");
                 if paper.content.get("refused").and_then(|text| text.as_str()) != Some(text.as_str()) {
                     let note = beside(&self.tree.reports().join(format!("{name}.json")), "refused");
-                    self.tree
-                        .write(&note, &format!("{text}\n\nPut it right and write reports/{name}.json again.\n"))?;
+                    self.tree.write(&note, &format!("{text}\n\nFix it and write reports/{name}.json again.\n"))?;
                     paper.set("refused", Some(text.into()));
                 }
             }

@@ -1,4 +1,4 @@
-//! A task as a file: what it is, and what is known about it here.
+//! A task as a file.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use serde_json::{Value, json};
 
 use super::tree::Folder;
 
-/// A task as a file.
+/// The content of a task's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Paper {
-    /// What Shopfloor notes; files without it are somebody's own.
+    /// Shopfloor's own notes; files without them come from others.
     #[serde(rename = "shopfloor")]
     pub(super) mark: Mark,
-    /// What a worker reads.
+    /// The brief for the worker.
     #[serde(flatten)]
     pub(super) content: BTreeMap<String, Value>,
 }
 
-/// What is known about a task here.
+/// What the folder knows about a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) task: TaskId,
     pub(super) status: TaskStatus,
-    /// Whether it is only shown: it was neither added here nor ever given to this folder.
+    /// Whether the task is only shown: neither added here nor ever assigned to this folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) shown: bool,
-    /// The hold on it, while it is given to this folder.
+    /// The hold, while the task is assigned to this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hold: Option<Hold>,
 }
@@ -40,13 +40,13 @@ pub(super) struct Hold {
     pub(super) worker: String,
     pub(super) heartbeat_seconds: u32,
     pub(super) given_at: Timestamp,
-    /// How many reports were sent under it.
+    /// The number of reports sent under it.
     #[serde(default)]
     pub(super) reports: u32,
 }
 
 impl Paper {
-    /// A task that was added, before more is known.
+    /// A task that was just added.
     pub(super) fn added(line: &TaskLine) -> Self {
         let mark = Mark { task: line.id, status: line.status, shown: false, hold: None };
         let mut paper = Self { mark, content: BTreeMap::new() };
@@ -63,7 +63,7 @@ impl Paper {
         paper
     }
 
-    /// Where its file belongs.
+    /// The folder that its file belongs into.
     pub(super) fn place(&self) -> Folder {
         match self.mark.status {
             TaskStatus::Done => Folder::Completed,
@@ -73,7 +73,7 @@ impl Paper {
         }
     }
 
-    /// Notes what the task is.
+    /// Stores the task's current state.
     pub(super) fn describe(&mut self, task: &Task) {
         self.mark.status = task.status;
         let list = |list: &[String]| (!list.is_empty()).then(|| json!(list));
@@ -85,7 +85,7 @@ impl Paper {
         self.set("reason", task.reason.as_ref().map(|reason| json!(reason)));
     }
 
-    /// Notes that it is given to this folder.
+    /// Stores that the task was assigned to this folder.
     pub(super) fn give(&mut self, taken: &TakenTask, worker: &str, name: &str, now: Timestamp) {
         self.describe(&taken.task);
         self.mark.shown = false;
@@ -101,7 +101,7 @@ impl Paper {
         self.set("handover", taken.handover.as_ref().map(|handover| json!(handover)));
     }
 
-    /// Notes that it is not given to this folder any more.
+    /// Stores that the task is no longer assigned to this folder.
     pub(super) fn give_back(&mut self) {
         self.mark.hold = None;
         for name in ["brief", "refused", "handover"] {
@@ -109,7 +109,7 @@ impl Paper {
         }
     }
 
-    /// Notes what was handed back.
+    /// Stores the report.
     pub(super) fn keep_report(&mut self, report: &Report) {
         self.set("report", Some(json!(report)));
     }
@@ -128,23 +128,23 @@ impl Paper {
     }
 }
 
-/// The brief for somebody who has only files: how to report is said in files.
+/// A brief that explains how to report with files.
 fn brief(text: &str, name: &str) -> String {
     let what = text.rsplit_once("\n## When you are done\n").map_or(text, |(what, _)| what);
     format!(
         "{}\n\n## When you are done\n\n\
          Write `reports/{name}.json` (under another name first, then rename it):\n\n\
          {{ \"summary\": \"What I did, in a few sentences.\", \"files\": [\"src/a.rs\"], \"context_score\": 4 }}\n\n\
-         `files`, `commits`, `context_score` (from 1, had to guess, to 5, all was clear) and `usage` may be left out. If \
-         the task is accepted by what is in files or what commands say, push the branch to the project's repository and \
-         name it: \"branch\": \"my-branch\". A machine checks it there; without it the report is refused. If it cannot be \
-         done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
-         put it right and write the report again. As long as you are at it, `touch assigned/{name}.json` now and then.\n",
+         `files`, `commits`, `context_score` (from 1, had to guess, to 5, everything was clear) and `usage` are optional. \
+         If the acceptance criteria check files or run commands, push the branch to the project's repository and \
+         name it: \"branch\": \"my-branch\". A runner checks it there; without a branch, the report is refused. If the \
+         task cannot be done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
+         fix it and write the report again. While you work on the task, `touch assigned/{name}.json` now and then.\n",
         what.trim_end()
     )
 }
 
-/// What a task's file is called: letters that every system takes.
+/// A portable file name for a task.
 pub(super) fn plain_name(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = text.trim().chars().map(plain).take(60).collect();
@@ -171,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_for_files_says_when_a_branch_must_be_named() {
+    fn a_brief_for_files_says_when_a_branch_is_required() {
         let brief = brief("# Task\n\nDo it.\n", "do-it");
         assert!(brief.contains("push the branch to the project's repository and name it"), "{brief}");
-        assert!(!brief.contains("`branch`, `commits`"), "it is not among what may always be left out: {brief}");
+        assert!(!brief.contains("`branch`, `commits`"), "it is not always optional: {brief}");
     }
 
     #[test]

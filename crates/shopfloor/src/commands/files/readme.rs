@@ -1,17 +1,17 @@
-//! What the folder says about itself.
+//! The folder's `README.md`.
 
-/// The text of `README.md` in the folder.
+/// Its text.
 pub(super) const TEXT: &str = r#"# Tasks as files
 
-`shopfloor files` keeps this folder in step with a project's queue. Leave `.shopfloor` alone.
+`shopfloor files` synchronizes this folder with a project's queue. Do not change `.shopfloor`.
 
-| folder | what is in it | who writes |
+| folder | content | written by |
 | --- | --- | --- |
-| `pending/` | tasks of the project that are not done and not given to this folder, whoever added them (to read: writing into them changes nothing). If there are very many, `MORE.txt` says how many have no file. Put new ones here: JSON, JSONL or a Markdown list of `- [ ]` items, as `shopfloor task add --file` takes them. A file becomes `NAME.json` for each of its tasks | you, and Shopfloor |
-| `assigned/` | tasks for whoever works in this folder: `NAME.json` with `brief`, everything there is to know | Shopfloor |
-| `reports/` | what was done: write `NAME.json` for `assigned/NAME.json` | you |
-| `completed/` | what was accepted, with its report | Shopfloor |
-| `failed/` | what failed or was cancelled, with the reason | Shopfloor |
+| `pending/` | the project's open tasks that are not assigned to this folder (read-only: your changes to these files have no effect). If there are very many, `MORE.txt` says how many have no file. Put new tasks here, in a file that `shopfloor task add --file` accepts: JSON, JSONL or a Markdown list of `- [ ]` items. Each task in it becomes a `NAME.json` | you and Shopfloor |
+| `assigned/` | tasks for the worker in this folder: `NAME.json`, with everything to know in `brief` | Shopfloor |
+| `reports/` | reports: write `NAME.json` for `assigned/NAME.json` | you |
+| `completed/` | accepted tasks, with their reports | Shopfloor |
+| `failed/` | failed and cancelled tasks, with the reasons | Shopfloor |
 
 ## A worker
 
@@ -22,15 +22,15 @@ pub(super) const TEXT: &str = r#"# Tasks as files
    { "summary": "What I did, in a few sentences.", "files": ["src/a.rs"], "context_score": 4 }
    ```
 
-   Optional: `files`, `commits`, `context_score` (1 to 5), `usage`. If it cannot be done, add `"failed": "why"`. If the task
-   is accepted by what is in files or what commands say, push your branch to the project's repository and name it, as
-   `"branch": "my-branch"`: a machine checks it there. Without it the report is refused.
-3. The report disappears, then the task moves to `completed/`. If it was refused, `reports/NAME.refused.txt` and `refused`
-   in `assigned/NAME.json` say why: put it right and write `reports/NAME.json` again.
+   Optional: `files`, `commits`, `context_score` (1 to 5), `usage`. If the task cannot be done, add `"failed": "why"`. If its
+   acceptance criteria check files or run commands, push your branch to the project's repository and name it, as
+   `"branch": "my-branch"`: a runner checks it there. Without a branch, such a report is refused.
+3. The report disappears, then the task moves to `completed/`. If the report was refused, `reports/NAME.refused.txt` and
+   `refused` in `assigned/NAME.json` say why: fix it and write `reports/NAME.json` again.
 
-Write a file under another name (`.NAME.json` or `NAME.json.tmp`) and rename it: then nobody reads half of it. A file that
-stays unreadable gets a `NAME.error.txt` beside it.
+Write each file under another name (`.NAME.json` or `NAME.json.tmp`) and rename it, so that nobody reads half a file. For a
+file that stays unreadable, `NAME.error.txt` beside it says why.
 
-The lease is renewed as long as `shopfloor files` runs. If nothing comes for an hour (`--give-back`), the task is given
-back; `touch assigned/NAME.json` says that you are still at it.
+The lease is renewed as long as `shopfloor files` runs. After an hour without a report (`--give-back`), the task returns to
+the queue; `touch assigned/NAME.json` shows that you are still working on it.
 "#;

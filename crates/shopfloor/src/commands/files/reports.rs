@@ -1,4 +1,4 @@
-//! `reports/`: what workers hand back.
+//! `reports/`: sends the workers' reports.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::paper::Hold;
 use super::tree::Folder;
 use super::{Desk, Trouble};
 
-/// What a worker writes.
+/// A report as a worker writes it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReportFile {
@@ -50,7 +50,7 @@ impl ReportFile {
 }
 
 impl Desk<'_> {
-    /// Sends what was put into `reports/`, and finishes what was begun before a kill.
+    /// Sends the files in `reports/`, and finishes what a killed process began.
     pub(super) async fn collect(&mut self) -> Result<(), Trouble> {
         for path in self.tree.files(&self.tree.own("reports"))? {
             self.send(&path).await?;
@@ -61,23 +61,23 @@ impl Desk<'_> {
             let Some(bytes) = self.arrived(&path)? else { continue };
             let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")).map(str::to_owned);
             let Some(name) = name else {
-                self.complain(&path, "a report is called NAME.json, as the task in assigned/ is")?;
+                self.complain(&path, "name the report NAME.json, like its task in assigned/")?;
                 continue;
             };
             let Some(hold) = self.held(&name) else {
                 self.complain(
                     &path,
-                    &format!("no task {name}.json is in assigned/: it is finished, or was given back"),
+                    &format!("there is no {name}.json in assigned/: the task is finished, or was returned"),
                 )?;
                 continue;
             };
             if let Err(error) = serde_json::from_slice::<ReportFile>(&bytes) {
                 let why =
-                    format!("{error}\nA report is as {{\"summary\": \"what was done\", \"files\": [\"a.txt\"]}}.");
+                    format!("{error}\nA report looks like {{\"summary\": \"what was done\", \"files\": [\"a.txt\"]}}.");
                 self.complain(&path, &why)?;
                 continue;
             }
-            // Claimed by a rename, with its number: the same report is not sent twice, another one is another.
+            // Claimed by a rename, with a number: the same report is not sent twice, and a new one is another report.
             let claimed = self.tree.own("reports").join(format!("{}~{name}.json", hold.reports));
             if let Err(failure) = self.tree.rename(&path, &claimed) {
                 self.complain(&path, &failure.render(false))?;
@@ -106,7 +106,7 @@ impl Desk<'_> {
             Found::Odd(_) | Found::Nothing => None,
         };
         let (Some(hold), Some(file)) = (self.held(&name).filter(|hold| hold.reports == number), file) else {
-            // It was sent before, or the task is not held any more.
+            // It was sent before, or the task is no longer held.
             self.tree.remove(claimed)?;
             return Ok(());
         };
@@ -123,21 +123,21 @@ impl Desk<'_> {
                 paper.set("refused", None);
             }
             Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::Invalid => {
-                // The worker can put it right: the file goes back to where it came from.
+                // The worker can fix it: move the file back.
                 let back = self.tree.reports().join(format!("{name}.json"));
                 if !self.tree.rename_new(claimed, &back)? {
-                    // There is a newer one already.
+                    // There is already a newer one.
                     return Ok(self.tree.remove(claimed)?);
                 }
                 self.tree
-                    .write(&beside(&back, "error"), &format!("{name}.json was not taken.\n\n{}\n", problem.detail))?;
+                    .write(&beside(&back, "error"), &format!("{name}.json was refused.\n\n{}\n", problem.detail))?;
                 if let Ok(looks) = fs::symlink_metadata(&back) {
                     self.settling.unchanged_for(&back, &looks);
                     self.settling.set_told(&back);
                 }
                 return Ok(());
             }
-            // The lease was lost: the hub keeps a late report, and the task's state says the rest.
+            // The lease was lost: the hub keeps a late report, and the task's status explains the rest.
             Err(ClientError::Problem(problem))
                 if matches!(problem.kind, ProblemKind::Conflict | ProblemKind::NotFound) =>
             {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// By what it is seen that a file has changed.
+/// A file's signature: it changes with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Looks {
     inode: u64,
@@ -20,14 +20,14 @@ impl Looks {
     }
 }
 
-/// What was seen of a file, and since when it has not changed.
+/// A file's last signature, and since when it has not changed.
 struct Seen {
     looks: Looks,
     since: Instant,
     told: bool,
 }
 
-/// Files that could not be taken yet.
+/// Files that are not readable yet.
 pub(super) struct Settling {
     patience: Duration,
     seen: HashMap<PathBuf, Seen>,
@@ -38,10 +38,10 @@ impl Settling {
         Self { patience, seen: HashMap::new() }
     }
 
-    /// Since when the file has not changed, as far as anybody looked.
+    /// Since when the file has not changed.
     pub(super) fn unchanged_for(&mut self, path: &Path, now: &Metadata) -> Duration {
         let looks = Looks::of(now);
-        // A file that was finished before anybody looked need not be watched first.
+        // A file that was complete before we started need not be watched first.
         let age = looks.modified.and_then(|at| at.elapsed().ok()).unwrap_or_default();
         let since = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
         let fresh = || Seen { looks, since, told: false };
@@ -52,7 +52,7 @@ impl Settling {
         seen.since.elapsed()
     }
 
-    /// Whether it is time to say what is wrong with the file, which is said once.
+    /// Whether it is time to report what is wrong with the file, once.
     pub(super) fn is_time_to_tell(&mut self, path: &Path) -> bool {
         let Some(seen) = self.seen.get_mut(path) else { return false };
         let due = !seen.told && seen.since.elapsed() >= self.patience;
@@ -60,29 +60,29 @@ impl Settling {
         due
     }
 
-    /// What is wrong with the file was said already.
+    /// Marks the file as reported.
     pub(super) fn set_told(&mut self, path: &Path) {
         if let Some(seen) = self.seen.get_mut(path) {
             seen.told = true;
         }
     }
 
-    /// Whether it was said what is wrong with the file, and it has not changed since.
+    /// Whether the file was reported and has not changed since.
     pub(super) fn was_told(&self, path: &Path) -> bool {
         self.seen.get(path).is_some_and(|seen| seen.told)
     }
 
-    /// Nobody waits for the file any more.
+    /// Stops waiting for the file.
     pub(super) fn forget(&mut self, path: &Path) {
         self.seen.remove(path);
     }
 
-    /// Forgets the files of a folder that are gone.
+    /// Forgets files that are gone from the folder.
     pub(super) fn keep_only(&mut self, folder: &Path, there: &[PathBuf]) {
         self.seen.retain(|path, _| path.parent() != Some(folder) || there.contains(path));
     }
 
-    /// Whether a file is waited for about which nothing was said yet.
+    /// Whether an unreported file is still waited for.
     pub(super) fn waits(&self) -> bool {
         self.seen.values().any(|seen| !seen.told)
     }

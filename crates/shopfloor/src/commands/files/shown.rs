@@ -1,4 +1,4 @@
-//! Tasks that others added: they have files in `pending/`, too, up to a number.
+//! Files in `pending/` for tasks that others added, up to a limit.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,22 @@ use domain::TaskId;
 use super::paper::{Paper, plain_name};
 use super::tree::Folder;
 use super::{Desk, Trouble};
+use crate::commands::words;
 
-/// So long at least is between two counts of what has no file.
+/// Minimum time between two counts of tasks without a file.
 const RECOUNT: Duration = Duration::from_secs(2);
 
-/// Which tasks have no file here, because there are too many.
+/// Tasks that have no file here, because there are too many.
 #[derive(Debug, Default)]
 pub(super) struct Showing {
     left_out: usize,
-    /// Whether the number may be another by now.
+    /// Whether the number may have changed.
     stale: bool,
     due: Option<Instant>,
 }
 
 impl Showing {
-    /// Whether there are open tasks that have no file here.
+    /// Whether there are open tasks without a file here.
     pub(super) fn leaves_out(&self) -> bool {
         self.left_out > 0
     }
@@ -31,7 +32,7 @@ impl Showing {
         self.stale && self.due.is_none_or(|due| due <= Instant::now())
     }
 
-    /// A task that was shown is over: another can have its place.
+    /// A shown task is finished: its place is free.
     pub(super) fn make_room(&mut self) {
         self.stale |= self.left_out > 0;
     }
@@ -44,7 +45,7 @@ impl Desk<'_> {
         self.args.show.saturating_sub(self.papers.values().filter(is_shown).count())
     }
 
-    /// Gives a file to a task that others added.
+    /// Creates a file for a task that others added.
     pub(super) async fn show(&mut self, task: TaskId) -> Result<(), Trouble> {
         if self.room() == 0 {
             self.showing.stale = true;
@@ -58,21 +59,21 @@ impl Desk<'_> {
         self.place(&name, Folder::Pending, Paper::shown(&detail.task))
     }
 
-    /// Says in the folder how many open tasks have no file, which was counted in so long.
+    /// Writes into the folder how many open tasks have no file; `took` is how long counting took.
     pub(super) fn leave_out(&mut self, many: usize, took: Duration) -> Result<(), Trouble> {
         let path = self.tree.more();
         let before = std::mem::replace(&mut self.showing.left_out, many);
-        // A long queue is not counted all the time.
+        // Counting a long queue is slow: count rarely.
         self.showing.due = Some(Instant::now() + RECOUNT.max(took * 20));
         self.showing.stale = false;
         match many {
             0 => self.tree.remove(&path)?,
             _ if many == before => {}
             _ => {
-                let tasks = if many == 1 { "task has" } else { "tasks have" };
+                let tasks = words::counted(many, "more task has", "more tasks have");
                 let text = format!(
-                    "{many} more {tasks} no file here: of those that others added, {} are shown in pending/ at most \
-                     (--show), in the order in which they were added. The others follow.\n",
+                    "{tasks} no file here: pending/ shows at most {} tasks that others added (--show), oldest first. \
+                     The others follow.\n",
                     self.args.show
                 );
                 self.tree.write(&path, &text)?;

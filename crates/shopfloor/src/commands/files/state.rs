@@ -1,4 +1,4 @@
-//! What must be known after being killed: who we are to the hub, and which task was being taken.
+//! What must survive a crash: the folder's identity, and the task that was being taken.
 
 use domain::ProjectId;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use super::door::Found;
 use super::tree::{Tree, fresh};
 use crate::Failure;
 
-/// What is kept in `.shopfloor/state.json`.
+/// The content of `.shopfloor/state.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
-    /// Makes this folder's keys its own.
+    /// Makes this folder's idempotency keys unique.
     pub(super) id: String,
     /// The project that the folder belongs to.
     pub(super) project: ProjectId,
-    /// Counts what was asked.
+    /// Counts requests.
     pub(super) asked: u64,
-    /// A task that was being taken: for which worker, by which key.
+    /// A take in progress: its worker and key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) taking: Option<Taking>,
 }
 
-/// A task that is being taken.
+/// A take in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Taking {
     pub(super) worker: String,
@@ -29,7 +29,7 @@ pub(super) struct Taking {
 }
 
 impl State {
-    /// Reads it, or begins it.
+    /// Reads the state, or creates it.
     pub(super) fn open(tree: &Tree, project: ProjectId) -> Result<Self, Failure> {
         let path = tree.own("state.json");
         let bytes = match tree.read(&path) {
@@ -57,7 +57,7 @@ impl State {
         tree.write(&tree.own("state.json"), &text)
     }
 
-    /// A key that was never used.
+    /// A fresh idempotency key.
     pub(super) fn next_key(&mut self) -> String {
         self.asked += 1;
         format!("files-{}-{}", self.id, self.asked)

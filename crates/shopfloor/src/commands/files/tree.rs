@@ -1,4 +1,4 @@
-//! The folders: what is in them, and how files move without anybody's being lost.
+//! The folders: lists their files and moves them without losing anybody's file.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use super::paper::Paper;
 use super::readme;
 use crate::Failure;
 
-/// Where a task's file can be.
+/// The folders for tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Folder {
     Pending,
@@ -35,16 +35,16 @@ impl Folder {
     }
 }
 
-/// The folders, for one process at a time.
+/// The folders, locked by this process.
 pub(super) struct Tree {
     root: PathBuf,
-    /// Opened once: what is put in a folder's place later is not followed.
+    /// Opened once, so that a folder that is replaced later is not followed.
     doors: HashMap<PathBuf, Door>,
     _lock: fs::File,
 }
 
 impl Tree {
-    /// Makes what is missing, and sees to it that nobody else serves the same folder.
+    /// Creates missing folders and locks them.
     pub(super) fn open(root: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(root).map_err(|error| wrong(root, &error))?;
         let top = Door::outer(root).map_err(|error| wrong(root, &error))?;
@@ -54,7 +54,9 @@ impl Tree {
         let file = own.lock(OsStr::new("lock")).map_err(|error| wrong(&lock, &error))?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let shown = root.display();
-            return Err(Failure::usage(format!("another `shopfloor files` serves {shown}")).advise("end it first"));
+            return Err(
+                Failure::usage(format!("another `shopfloor files` already uses {shown}")).advise("stop it first")
+            );
         }
         let mut doors = HashMap::new();
         for name in Folder::ALL.map(Folder::word).into_iter().chain(["reports"]) {
@@ -78,11 +80,11 @@ impl Tree {
         self.root.display().to_string()
     }
 
-    /// What was being written or moved when an earlier process was killed.
+    /// Files that a killed process was writing or moving.
     fn sweep(&self) -> Result<(), Failure> {
         let tmp = self.own("tmp");
         for name in self.door(&tmp).and_then(Door::names).unwrap_or_default() {
-            // What cannot be removed is in nobody's way: each file has a name of its own there.
+            // Leftovers that cannot be removed do no harm: each has a unique name.
             let _ = self.door(&tmp).and_then(|door| door.remove(&name));
         }
         for path in self.files(&self.own("aside"))? {
@@ -95,7 +97,7 @@ impl Tree {
         self.doors.get(folder).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// The folder of a file, and its name in it.
+    /// A path's folder, and its name in it.
     fn at<'a>(&self, path: &'a Path) -> io::Result<(&Door, &'a OsStr)> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(ErrorKind::InvalidInput.into());
@@ -103,7 +105,7 @@ impl Tree {
         Ok((self.door(folder)?, name))
     }
 
-    /// A place that only we use.
+    /// The private folder.
     pub(super) fn own(&self, name: &str) -> PathBuf {
         self.root.join(".shopfloor").join(name)
     }
@@ -120,22 +122,22 @@ impl Tree {
         self.root.join("reports")
     }
 
-    /// Where it is said that not all tasks have a file.
+    /// `MORE.txt`, which says that some tasks have no file.
     pub(super) fn more(&self) -> PathBuf {
         self.root.join("MORE.txt")
     }
 
-    /// Where a task's file is.
+    /// The path of a task's file.
     pub(super) fn path(&self, folder: Folder, name: &str) -> PathBuf {
         self.root.join(folder.word()).join(format!("{name}.json"))
     }
 
-    /// Where a task's file is while it moves to or from `pending/`.
+    /// The path of a task's file while it moves to or from `pending/`.
     fn moving(&self, name: &str) -> PathBuf {
         self.own("moving").join(format!("{name}.json"))
     }
 
-    /// Every task's file, by its name; what moves belongs to `pending/` until it has arrived.
+    /// Every task's file by name; a moving file counts as `pending/`.
     pub(super) fn papers(&self) -> Result<HashMap<String, (Folder, Paper)>, Failure> {
         let mut found = HashMap::new();
         let folders = Folder::ALL.map(|folder| (folder, self.root.join(folder.word())));
@@ -157,7 +159,7 @@ impl Tree {
         }
     }
 
-    /// The files of a folder that are meant to be read, by name.
+    /// The readable files of a folder, by name.
     pub(super) fn files(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         let names = self.door(folder).and_then(Door::names).map_err(|error| wrong(folder, &error))?;
         let mut paths: Vec<PathBuf> =
@@ -166,21 +168,21 @@ impl Tree {
         Ok(paths)
     }
 
-    /// What was said beside files of a folder.
+    /// The notes in a folder.
     pub(super) fn notes(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         let names = self.door(folder).and_then(Door::names).map_err(|error| wrong(folder, &error))?;
         let is_note = |name: &&std::ffi::OsString| name.as_encoded_bytes().ends_with(b".error.txt");
         Ok(names.iter().filter(is_note).map(|name| folder.join(name)).collect())
     }
 
-    /// What is under a path: it is not followed, and not waited for.
+    /// Reads a path without following links or blocking.
     pub(super) fn read(&self, path: &Path) -> Found {
         self.at(path).map_or(Found::Nothing, |(door, name)| door.read(name))
     }
 
-    /// Writes a file so that it is whole or as it was.
+    /// Writes a file atomically.
     pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
-        // A name that nobody can know before: nothing is planted under it.
+        // An unpredictable name: nobody can plant a file under it.
         let part = self.own("tmp").join(fresh());
         let written = || {
             let (tmp, part) = self.at(&part)?;
@@ -191,13 +193,13 @@ impl Tree {
             tmp.rename(part, door, name)
         };
         written().map_err(|error| {
-            // What is left of it is swept at the next start.
+            // The next start removes leftovers.
             let _ = self.remove(&part);
             wrong(path, &error)
         })
     }
 
-    /// Writes a task's file where it is, then moves it to where it belongs.
+    /// Writes a task's file where it is, then moves it into its folder.
     pub(super) fn file(&self, folder: Folder, name: &str, paper: &Paper) -> Result<Folder, Failure> {
         let (path, place) = (self.path(folder, name), paper.place());
         if folder == Folder::Pending {
@@ -215,19 +217,19 @@ impl Tree {
         Ok(place)
     }
 
-    /// Whether a task's file has not arrived where it belongs.
+    /// Whether a task's file is still moving.
     pub(super) fn is_moving(&self, name: &str) -> bool {
         is_there(&self.moving(name))
     }
 
-    /// Moves a task's file on; if somebody's is where it belongs in `pending/`, it waits.
+    /// Moves a task's file on; it waits if somebody else's file has its name in `pending/`.
     pub(super) fn arrive(&self, name: &str, paper: &Paper) -> Result<Folder, Failure> {
         let (from, old, place) = (self.moving(name), self.path(Folder::Pending, name), paper.place());
         if self.paper(&old).is_some_and(|old| old.mark.task == paper.mark.task) {
             let aside = self.own("aside").join(format!("{name}.json"));
             match self.at(&old).and_then(|(door, name)| door.rename(name, self.door(&self.own("aside"))?, name)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(wrong(&old, &error)),
-                // Looked at after the move: somebody may have put another there in the last moment.
+                // Checked after the move: somebody may have just replaced the file.
                 _ => self.decide(&aside)?,
             }
         }
@@ -238,7 +240,7 @@ impl Tree {
         Ok(place)
     }
 
-    /// Removes what was taken out of `pending/` if it is ours, and gives it back if it is not.
+    /// Removes a file taken out of `pending/` if it is ours, and puts it back otherwise.
     fn decide(&self, aside: &Path) -> Result<(), Failure> {
         match self.paper(aside) {
             Some(_) => self.remove(aside),
@@ -247,13 +249,13 @@ impl Tree {
         }
     }
 
-    /// Puts somebody's file back into `pending/`, under another name if there is one of its name; where it is now.
+    /// Puts somebody's file back into `pending/`, under a new name if the old one is taken; its path.
     pub(super) fn give_back(&self, from: &Path) -> Result<PathBuf, Failure> {
         let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.give_back_as(from, &name)
     }
 
-    /// The same under a name of its own.
+    /// The same under a unique name.
     pub(super) fn give_back_as(&self, from: &Path, name: &str) -> Result<PathBuf, Failure> {
         let mut back = self.pending().join(name);
         let mut number = 2;
@@ -264,12 +266,12 @@ impl Tree {
         Ok(back)
     }
 
-    /// Whether a task's file can be called so.
+    /// Whether a task's file can have this name.
     pub(super) fn is_free(&self, name: &str) -> bool {
         !Folder::ALL.iter().any(|folder| is_there(&self.path(*folder, name))) && !self.is_moving(name)
     }
 
-    /// Moves a file; one that is gone already has been moved before.
+    /// Moves a file; a missing file was already moved.
     pub(super) fn rename(&self, from: &Path, to: &Path) -> Result<(), Failure> {
         let moved = self.at(from).and_then(|(door, name)| {
             let (there, new) = self.at(to)?;
@@ -282,7 +284,7 @@ impl Tree {
         }
     }
 
-    /// Moves a file to where nothing is; whether it could.
+    /// Moves a file unless the target exists; whether it moved.
     pub(super) fn rename_new(&self, from: &Path, to: &Path) -> Result<bool, Failure> {
         let moved = self.at(from).and_then(|(door, name)| {
             let (there, new) = self.at(to)?;
@@ -295,7 +297,7 @@ impl Tree {
         }
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Failure> {
         match self.at(path).and_then(|(door, name)| door.remove(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(wrong(path, &error)),
@@ -304,22 +306,22 @@ impl Tree {
     }
 }
 
-/// What went wrong with a file, and where.
+/// An error with its path.
 pub(super) fn wrong(path: &Path, error: &std::io::Error) -> Failure {
     Failure::other(format!("{}: {error}", path.display()))
 }
 
-/// Whether anything is there, a link that leads nowhere included.
+/// Whether anything exists at a path, including a dangling link.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Text that nobody else has.
+/// A unique text.
 pub(super) fn fresh() -> String {
     domain::TaskId::generate().to_string().trim_start_matches("tsk_").to_owned()
 }
 
-/// Whether a file is meant to be read: not hidden, not a note of ours, not what an editor leaves while it writes.
+/// Whether a file should be read: not hidden, not a note of ours, not an editor's temporary file.
 fn is_meant(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let passing = [".tmp", ".part", ".swp", "~", ".error.txt", ".refused.txt"];

@@ -1,4 +1,4 @@
-//! What happened over time: a line of blocks for each measure, in 80 columns unless there is more room.
+//! Measures over time: a line of blocks for each, in at least 80 columns.
 
 use protocol::{Metrics, MetricsPoint};
 
@@ -7,25 +7,25 @@ use super::words;
 use crate::Output;
 use crate::table::Style;
 
-/// How wide the names are, and what is said behind a line at most.
+/// Widths of the names and of the text behind a line.
 const NAME: usize = 18;
 const WORDS: usize = 20;
 
 /// One measure over time.
 struct Measure {
     name: &'static str,
-    /// Its value in a stretch; `None`: there was nothing to measure.
+    /// Its value at a point; `None`: nothing was measured.
     of: fn(&MetricsPoint) -> Option<u64>,
     join: Join,
-    /// Whether 0 means that there was nothing.
+    /// Whether 0 means that nothing happened.
     counts: bool,
     style: Style,
-    /// What is said about all values: a number as people say it, and how it is told.
+    /// The summary behind the line: how to format a number, and which number.
     say: fn(u64) -> String,
     told: Told,
 }
 
-/// What is told about the values of a measure.
+/// Which number summarizes the values.
 #[derive(Clone, Copy)]
 enum Told {
     InAll,
@@ -37,9 +37,9 @@ enum Told {
 const MEASURES: [Measure; 12] = [
     sums("done", |point| Some(point.done.into()), Style::Green, number),
     sums("failed", |point| Some(point.failed.into()), Style::Red, number),
-    sums("people asked", |point| Some(point.interventions.into()), Style::Yellow, number),
+    sums("interventions", |point| Some(point.interventions.into()), Style::Yellow, number),
     Measure {
-        name: "asked per task",
+        name: "per task",
         of: |point| point.interventions_per_task.map(u64::from),
         join: Join::Last,
         counts: false,
@@ -89,13 +89,15 @@ impl Measure {
         let (least, most) = (known.iter().min(), known.iter().max());
         let name = format!("{:<NAME$}", self.name);
         let (Some(least), Some(most), Some(last)) = (least, most, known.last()) else { return format!("{name} -") };
-        // Counts of nothing are nothing to look at; a ratio or a time of 0 is.
+        // Counts of zero are nothing to show; a ratio or a time of 0 is.
         if *most == 0 && self.counts {
             return format!("{name} -");
         }
         let told = match self.told {
-            Told::InAll => format!("{} in all", (self.say)(known.iter().fold(0, |sum, one| sum.saturating_add(*one)))),
-            Told::AtMost => format!("at most {}", (self.say)(*most)),
+            Told::InAll => {
+                format!("{} in total", (self.say)(known.iter().fold(0, |sum, one| sum.saturating_add(*one))))
+            }
+            Told::AtMost => format!("up to {}", (self.say)(*most)),
             Told::FromTo if least == most => (self.say)(*most),
             Told::FromTo => format!("{} to {}", (self.say)(*least), (self.say)(*most)),
             Told::AtTheEnd => format!("{} at the end", (self.say)(*last)),
@@ -105,7 +107,7 @@ impl Measure {
     }
 }
 
-/// All measures of a stretch of time, or what to do so that there is something to measure.
+/// All measures, or a hint if there is nothing to measure.
 pub(super) fn all(metrics: &Metrics, out: &Output) -> String {
     let series = &metrics.series;
     let [first, second, ..] = series.as_slice() else { return String::new() };
@@ -117,8 +119,8 @@ pub(super) fn all(metrics: &Metrics, out: &Output) -> String {
     let quiet = |point: &MetricsPoint| point.peak == 0 && point.over == 0 && point.interventions == 0;
     if series.iter().all(quiet) {
         let text = format!(
-            "nothing was worked on in the last {hours}: add tasks with `shopfloor task add`,\nstart workers with `shopfloor worker \
-             start`, or look further back with `--hours`"
+            "no work in the last {hours}: add tasks with `shopfloor task add`, start workers\nwith `shopfloor worker start`, or show more with \
+             `--hours`"
         );
         return Style::Dim.paint(&text, out.color);
     }

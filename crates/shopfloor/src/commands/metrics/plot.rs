@@ -1,8 +1,8 @@
-//! A row of values as a line of blocks.
+//! Values as a line of blocks.
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What becomes of neighbours when there are more values than columns.
+/// How to join neighbours when there are more values than columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
     /// They are added.
@@ -15,13 +15,13 @@ pub(super) enum Join {
     Last,
 }
 
-/// Values as blocks in at most `width` columns, from 0 to the highest; where nothing is known there is none.
+/// Values as blocks in at most `width` columns, from 0 to the highest; an unknown value is a gap.
 pub(super) fn line(values: &[Option<u64>], width: usize, join: Join) -> String {
     let each = values.len().div_ceil(width.max(1)).max(1);
     let columns: Vec<u64> = values.chunks(each).map(|part| joined(part, join)).collect();
     let most = columns.iter().copied().max().unwrap_or(0);
     let block = |value: u64| {
-        // What is there at all is seen.
+        // Every value above 0 is visible.
         let height = if value == 0 { 0 } else { (u128::from(value) * 8 / u128::from(most)).max(1) };
         BLOCKS[usize::try_from(height).unwrap_or(0)]
     };
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_no_zero() {
+    fn an_unknown_value_is_not_zero() {
         assert_eq!(line(&[Some(8), None, None, Some(4), None, None], 3, Join::Mean), "█▄ ");
         assert_eq!(line(&[Some(4), None, Some(8), None], 4, Join::Last), "▄ █ ");
     }

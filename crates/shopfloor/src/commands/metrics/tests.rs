@@ -69,25 +69,25 @@ fn metrics_are_numbers_and_plots() {
     let text = render(&metrics(vec![point(0, 0), point(1, 4), point(2, 8)]), &out(None));
     for part in [
         "tasks                 30 done\n",
-        "people were asked     3, 0.10 for each task that is over\n",
+        "interventions         3, 0.10 per finished task\n",
         "context score         3.85 of 5 (1: 0, 2: 1, 3: 4, 4: 12, 5: 3)\n",
         "speed-up              2.71 × one worker\n",
         "workers at once       0.45 on average, 4 at the peak\n",
         "vanished, noticed in  15.3 s (median of 3), 1 min 31 s at most\n",
         "failed, noticed in    12 ms, once\n",
-        "a task waits          -\n",
+        "time in the queue     -\n",
         "in the last hour\n",
-        "done                ▄█  12 in all\n",
+        "done                ▄█  12 in total\n",
         "failed             -\n",
-        "people asked       ███  3 in all\n",
-        "asked per task      ▄█  0.80 at the end\n",
+        "interventions      ███  3 in total\n",
+        "per task            ▄█  0.80 at the end\n",
         "context score       ██  4.00\n",
         "speed-up            ▄█  4.00 to 8.00\n",
-        "workers, average   ███  at most 2.50\n",
-        "workers, peak       ▄█  at most 8\n",
-        "vanished, noticed   █   at most 1 min 31 s\n",
+        "workers, average   ███  up to 2.50\n",
+        "workers, peak       ▄█  up to 8\n",
+        "vanished, noticed   █   up to 1 min 31 s\n",
         "failed, noticed    -\n",
-        "cost               ███  $370.37 in all\n",
+        "cost               ███  $370.37 in total\n",
         "codex-1  30    0       -        1200    $1.50  2 h 1 min",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
@@ -123,12 +123,9 @@ fn where_nothing_happened_it_is_said_what_to_do() {
         ..metrics((0..48).map(still).collect())
     };
     let text = render(&nothing, &out(Some(80)));
-    for part in ["tasks                 none\n", "people were asked     -\n", "workers at once       -\n"] {
+    for part in ["tasks                 none\n", "interventions         -\n", "workers at once       -\n"] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }
-    assert!(
-        text.contains("nothing was worked on in the last 24 hours") && text.contains("`shopfloor task add`"),
-        "{text}"
-    );
-    assert!(!text.contains("in all"), "{text}");
+    assert!(text.contains("no work in the last 24 hours") && text.contains("`shopfloor task add`"), "{text}");
+    assert!(!text.contains("in total"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! What `shopfloor project …` takes.
+//! Arguments of `shopfloor project`.
 
 use std::str::FromStr;
 
@@ -11,35 +11,35 @@ use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
 use crate::text_arg::TextArg;
 
-/// Everything that can be done with projects.
+/// Subcommands for projects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
     /// Create a project that you own
     Create(CreateArgs),
-    /// The projects that you may see
+    /// List the projects that you can see
     List,
-    /// One project
+    /// Show one project
     Show {
-        /// Its id or name
+        /// The project's id or name
         project: String,
     },
-    /// Change a project; what is not named stays
+    /// Change a project; everything that you do not name stays as it is
     Update(UpdateArgs),
-    /// Delete a project and all that is in it
+    /// Delete a project and everything in it
     Delete {
-        /// Its id or name
+        /// The project's id or name
         project: String,
     },
-    /// The versions of a project's text, newest first
+    /// List the versions of a project's text, newest first
     History {
-        /// Its id or name
+        /// The project's id or name
         project: String,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// What changed between two versions of a project's text
+    /// Show what changed between two versions of a project's text
     Diff {
-        /// Its id or name
+        /// The project's id or name
         project: String,
         #[command(flatten)]
         range: RangeArgs,
@@ -49,65 +49,66 @@ pub(crate) enum ProjectCommand {
 /// A new project.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Name on the first line, then goals and constraints
+    /// The name on the first line, then goals and constraints
     #[command(flatten)]
     pub(crate) text: TextArg,
-    /// What others may do in it [default: private]
+    /// What other users may do in it [default: private]
     #[arg(long, value_parser = words::visibility())]
     pub(crate) visibility: Option<Visibility>,
-    /// Whether others may look into its sessions
+    /// Whether others can see its sessions, terminals and recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) share_execution: Option<bool>,
-    /// Whether the hub keeps recordings
+    /// Whether the hub archives recordings; otherwise they stay on their runner
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
-    /// Whether work that others ask for runs in a sandbox
+    /// Whether work that other people request runs in a sandbox
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) sandbox_others: Option<bool>,
-    /// Recordings expire after this many days
+    /// Delete archived recordings after this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<u32>,
-    /// A repository that it works on: URL or folder, with #BRANCH behind it to start from that branch; may be repeated
+    /// A repository: a URL or a folder, optionally with #BRANCH to start from; may be repeated
     #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,
     #[command(flatten)]
     pub(crate) repository: RepositoryArgs,
 }
 
-/// How the last repository is worked on.
+/// Options for the last repository.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "For the last --repo")]
 pub(crate) struct RepositoryArgs {
-    /// A shell line that makes a fresh workspace ready, as "npm ci"
+    /// A shell command that prepares a new workspace, such as "npm ci"
     #[arg(long, value_name = "COMMAND")]
     setup: Option<String>,
-    /// A shell line that runs before a workspace is deleted
+    /// A shell command that runs before a workspace is deleted
     #[arg(long, value_name = "COMMAND")]
     teardown: Option<String>,
-    /// Ignored files or folders to copy into a fresh workspace, as .env, from a --repo that is a folder; may be repeated
+    /// An ignored file or folder to copy into new workspaces, such as .env, from a --repo that is a folder; may be
+    /// repeated
     #[arg(long, value_name = "PATTERN")]
     copy: Vec<String>,
-    /// Ports that its workspaces share out among themselves, as 4000-4099
+    /// Ports to divide among its workspaces, such as 4000-4099
     #[arg(long, value_name = "FIRST-LAST", value_parser = words::ports)]
     ports: Option<PortRange>,
 }
 
 impl RepositoryArgs {
-    /// Whether anything was said.
+    /// Whether any of them was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.setup.is_none() && self.teardown.is_none() && self.copy.is_empty() && self.ports.is_none()
     }
 
-    /// Says it of the last of `repositories`.
+    /// Applies them to the last of `repositories`.
     pub(crate) fn apply(self, repositories: &mut [Repository]) -> Result<(), Failure> {
         if self.is_empty() {
             return Ok(());
         }
         let Some(last) = repositories.last_mut() else {
-            return Err(Failure::usage("--setup, --teardown, --copy and --ports are about a repository")
-                .advise("name it with --repo URL or PATH"));
+            return Err(Failure::usage("--setup, --teardown, --copy and --ports need a repository")
+                .advise("name it with --repo URL or --repo PATH"));
         };
-        // An empty text takes away.
+        // An empty text removes the setting.
         let or = |new: Option<String>, old: &mut Option<String>| {
             if let Some(new) = new {
                 *old = Some(new).filter(|text| !text.is_empty());
@@ -126,42 +127,42 @@ impl RepositoryArgs {
 /// Changes to a project.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Its id or name
+    /// The project's id or name
     pub(crate) project: String,
     #[command(flatten)]
     pub(crate) text: TextArg,
-    /// Refuse unless the text's version is still this
+    /// Refuse the change unless the text still has this version
     #[arg(long, value_name = "N")]
     pub(crate) expected_version: Option<u32>,
-    /// What others may do in it
+    /// What other users may do in it
     #[arg(long, value_parser = words::visibility())]
     pub(crate) visibility: Option<Visibility>,
-    /// Whether others may look into its sessions
+    /// Whether others can see its sessions, terminals and recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) share_execution: Option<bool>,
-    /// Whether the hub keeps recordings
+    /// Whether the hub archives recordings; otherwise they stay on their runner
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
-    /// Whether work that others ask for runs in a sandbox
+    /// Whether work that other people request runs in a sandbox
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) sandbox_others: Option<bool>,
-    /// Recordings expire after this many days, or `never`
+    /// Delete archived recordings after this many days, or `never`
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<Retention>,
-    /// A repository that it works on: URL or folder, with #BRANCH behind it; may be repeated, replaces the list
+    /// A repository: a URL or a folder, optionally with #BRANCH; may be repeated, replaces the list
     #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,
-    /// It works on no repository
+    /// Remove all repositories
     #[arg(long = "no-repos", alias = "no-repositories", conflicts_with = "repositories")]
     pub(crate) no_repositories: bool,
     #[command(flatten)]
     pub(crate) repository: RepositoryArgs,
 }
 
-/// How long recordings stay.
+/// How long to keep recordings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Retention {
-    /// For ever.
+    /// Forever.
     Never,
     /// This many days.
     Days(u32),

@@ -1,5 +1,5 @@
-//! A recording as an asciicast: a header, then one line for each event, without what would make the terminal that
-//! plays it answer or touch the clipboard.
+//! A recording as an asciicast: a header, then one line for each event, without sequences that would make the player's
+//! terminal answer or touch the clipboard.
 
 use std::fs::{File, Permissions};
 use std::io::{BufWriter, Write};
@@ -47,10 +47,10 @@ pub(super) async fn export(
 
 struct Cast {
     version: u8,
-    /// Where it begins: later than the session, if what was before was dropped.
+    /// Where it begins: later than the session if the beginning was deleted.
     from_ms: u64,
     last_ms: u64,
-    /// Whoever plays it has a terminal that would answer.
+    /// Removes sequences that the player's terminal would answer.
     quiet: Quiet,
 }
 
@@ -59,7 +59,7 @@ impl Cast {
         Self { version, from_ms, last_ms: from_ms, quiet: Quiet::default() }
     }
 
-    /// The version comes first, so that people and programs see at once what it is.
+    /// The version comes first, so that readers recognize the format.
     fn header(&self, recording: &RecordingDetail, start: &RecordingPart) -> String {
         let (cols, rows) = (start.cols, start.rows);
         let from = i64::try_from(self.from_ms).unwrap_or(i64::MAX);
@@ -72,14 +72,14 @@ impl Cast {
         format!(r#"{{"version":{},{size},"timestamp":{started},"title":{title}}}"#, self.version)
     }
 
-    /// The screen as it was, where what made it was dropped.
+    /// The screen at the beginning, if the bytes that drew it were deleted.
     fn opening(&mut self, screen: Vec<u8>) -> Option<String> {
         let (at_ms, data) = (self.from_ms, String::from_utf8_lossy(&screen).into_owned());
         (at_ms > 0).then(|| self.event(&RecordedEvent { at_ms, code: "o".to_owned(), data })).flatten()
     }
 
-    /// Version 3 counts from the event before, version 2 from the start, which has no `x` either. None: nothing of it
-    /// may be shown.
+    /// Version 3 counts from the previous event; version 2 counts from the start, and has no `x`. `None`: nothing of
+    /// the event may be shown.
     fn event(&mut self, event: &RecordedEvent) -> Option<String> {
         let data = match event.code.as_str() {
             "o" => self.shown(&event.data)?,
@@ -99,7 +99,7 @@ impl Cast {
     }
 }
 
-/// Exact to the millisecond, which a recording is.
+/// With millisecond precision, like the recording.
 fn seconds(millis: u64) -> Value {
     serde_json::from_str(&format!("{}.{:03}", millis / 1000, millis % 1000)).unwrap_or(Value::Null)
 }
@@ -109,8 +109,8 @@ enum Target<'a> {
     Output(&'a Output),
 }
 
-/// A file that only its owner reads: what a terminal showed is nobody else's. One that is there is narrowed to that before
-/// anything is written; a device stays as it is.
+/// A file that only its owner can read, because a terminal's output is private. An existing file loses other
+/// permissions before anything is written; a device stays as it is.
 fn private(path: &Path) -> std::io::Result<File> {
     let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     if file.metadata()?.is_file() {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_its_owner_reads_it_also_when_it_was_there() {
+    fn only_its_owner_can_read_a_new_or_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         for there in [false, true] {
             let path = folder.path().join(format!("{there}.cast"));
@@ -167,7 +167,11 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
         }
         private(Path::new("/dev/null")).unwrap();
-        assert_ne!(std::fs::metadata("/dev/null").unwrap().permissions().mode() & 0o777, 0o600, "a device stays");
+        assert_ne!(
+            std::fs::metadata("/dev/null").unwrap().permissions().mode() & 0o777,
+            0o600,
+            "a device stays as it is"
+        );
     }
 
     fn written(cast: &mut Cast, events: &[(u64, &str, &str)]) -> String {
@@ -197,20 +201,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_answer_is_left_out() {
+    fn sequences_that_a_terminal_answers_are_left_out() {
         let events =
             [(0, "o", "a\u{1b}]52;c;"), (10, "o", "aGk=\u{7}"), (20, "o", "\u{1b}[c\u{1b}[6nb"), (30, "o", "\u{9b}c")];
         assert_eq!(written(&mut Cast::new(3, 0), &events), "[0.0,\"o\",\"a\"]\n[0.02,\"o\",\"b\"]");
     }
 
     #[test]
-    fn where_the_beginning_was_dropped_it_opens_with_the_screen() {
+    fn without_its_beginning_it_opens_with_the_screen() {
         for (version, last) in [(2, "[1.5,\"o\",\"c\"]"), (3, "[0.5,\"o\",\"c\"]")] {
             let mut cast = Cast::new(version, 60_000);
             assert_eq!(cast.opening(b"scr\x1b[6neen".to_vec()).as_deref(), Some("[0.0,\"o\",\"screen\"]"));
             let after = written(&mut cast, &[(61_000, "o", "b"), (61_500, "o", "c")]);
             assert_eq!(after, format!("[1.0,\"o\",\"b\"]\n{last}"));
         }
-        assert_eq!(Cast::new(3, 0).opening(b"screen".to_vec()), None, "what made it follows");
+        assert_eq!(Cast::new(3, 0).opening(b"screen".to_vec()), None, "the events draw it");
     }
 }

@@ -1,4 +1,4 @@
-//! A recording stretch by stretch, so that a long one is never in memory as a whole.
+//! A recording page by page, so that a long one is never in memory as a whole.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use protocol::{Call, RecordedEvent, RecordingPart, RecordingRange};
 
 use crate::Failure;
 
-/// Reads a recording from a moment on.
+/// Reads a recording from a given time.
 pub(super) struct Pages<'a> {
     client: &'a Client,
     session: SessionId,
@@ -18,7 +18,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// The screen at `from_ms`, and what comes after it.
+    /// The screen at `from_ms`, and a reader of the events after it.
     pub(super) async fn open(
         client: &'a Client,
         session: SessionId,
@@ -30,7 +30,7 @@ impl<'a> Pages<'a> {
         Ok((part, Self { client, session, waiting, next_ms }))
     }
 
-    /// The next event; none at the end.
+    /// The next event; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, Failure> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -41,7 +41,7 @@ impl<'a> Pages<'a> {
             };
             let part = ask(self.client, self.session, from_ms).await?;
             if part.next_ms.is_some_and(|next| next <= from_ms) {
-                return Err(Failure::other("the recording's stretches do not go on"));
+                return Err(Failure::other("the hub returned no further part of the recording"));
             }
             self.next_ms = part.next_ms;
             self.waiting = part.events.into();
@@ -49,7 +49,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The screen that a stretch starts with, as bytes for a fresh terminal.
+/// The screen at a page's start, as bytes for an empty terminal.
 pub(super) fn screen(part: &RecordingPart) -> Result<Vec<u8>, Failure> {
     base64::engine::general_purpose::STANDARD
         .decode(&part.screen)

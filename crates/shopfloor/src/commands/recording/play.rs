@@ -1,4 +1,4 @@
-//! A recording on the person's terminal, at the pace that they like.
+//! Plays a recording in the person's terminal.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use super::pages::{self, Pages};
 use crate::tty::{self, Filter, Plain, Raw, Signals, read_keys};
 use crate::{Failure, Output};
 
-/// How fast to play.
+/// Options of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct Pace {
-    /// How many times as fast
+    /// Playback speed; 2 is twice as fast
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     speed: f64,
-    /// Wait at most this many seconds where nothing happens
+    /// Shorten pauses to this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = factor)]
     idle_limit: f64,
-    /// Begin this many seconds after the start
+    /// Start this many seconds into the recording
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     from: u32,
 }
@@ -34,7 +34,7 @@ fn factor(text: &str) -> Result<f64, String> {
 
 impl Pace {
     fn wait(&self, millis: u64) -> Duration {
-        // Idle time is shortened before it is sped up, as asciinema does.
+        // Pauses are shortened before the speed applies, as in asciinema.
         let seconds = (millis as f64 / 1000.0).min(self.idle_limit);
         Duration::from_secs_f64(seconds / self.speed)
     }
@@ -48,7 +48,7 @@ pub(super) async fn run(client: &Client, session: SessionId, pace: &Pace, out: &
         return print(&screen, pages, out).await;
     }
     if tty::size().is_some_and(|(cols, rows)| cols < start.cols || rows < start.rows) {
-        out.note(&format!("it was recorded at {}×{}: lines may be off here", start.cols, start.rows));
+        out.note(&format!("recorded at {}×{}: lines may wrap differently here", start.cols, start.rows));
     }
     let mut signals = Signals::listen()?;
     let raw = Raw::enter().map_err(|error| Failure::other(format!("could not use the terminal: {error}")))?;
@@ -104,7 +104,7 @@ fn shown(event: &RecordedEvent, filter: &mut Filter) -> Option<Vec<u8>> {
     (event.code == "o").then(|| filter.pass(event.data.as_bytes()))
 }
 
-/// Waits; space pauses, which moves everything after it. None: the person leaves.
+/// Waits; space pauses and shifts everything after it. `None`: the person quits.
 async fn until(mut due: Instant, keys: &mut UnboundedReceiver<Vec<u8>>) -> Option<Instant> {
     let mut paused: Option<Instant> = None;
     loop {

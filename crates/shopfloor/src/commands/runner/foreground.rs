@@ -1,4 +1,4 @@
-//! This process becomes a runner, until it is told to end.
+//! This process becomes a runner until a signal ends it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::failure::chain;
 use crate::settings::Origin;
 use crate::{Context, Exit, Failure};
 
-/// How often it is looked whether the runner's folder is still there.
+/// How often to check that the runner's folder still exists.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// Runs a runner. Its sessions outlive it.
@@ -26,12 +26,16 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
         context.layers.text("log", None)?.filter(|form| form.value == "json").map_or(Log::Human, |_| Log::Json);
     log::start(log_form);
     if let Some(noted) = Noted::of_running(&dir)? {
-        return Err(Failure::conflict(format!("a runner ({}) runs in {} already", noted.process(), dir.display()))
-            .advise("stop that one first, or give this one its own folder with --data-dir DIR"));
+        return Err(Failure::conflict(format!(
+            "a runner ({}) is already running in {}",
+            noted.process(),
+            dir.display()
+        ))
+        .advise("stop it first, or give this one its own folder with --data-dir DIR"));
     }
     let token = token(&args, context, &dir).await?;
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::warn!(%error, "the number of open files could not be raised");
+        tracing::warn!(%error, "could not raise the limit of open files");
     }
     let mut stop = Stop::listen()?;
     let own: Vec<PathBuf> =
@@ -39,29 +43,29 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
     note(context, &own);
     let options = args.options(context, &hub, token)?;
     if let Err(failure) = (Noted { pid: std::process::id(), hub: hub.clone() }).write(&dir) {
-        // Only those who look for this process need it; on a full disk the runner looks after its sessions without.
+        // Only `doctor` and `up` need this note; with a full disk, the runner works without it.
         tracing::warn!("{}", failure.render(false));
     }
     let name = options.name.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
-    context.out.note(&format!("runner {name}of {hub}; stop with Ctrl-C, sessions go on"));
+    context.out.note(&format!("runner {name}of {hub}; Ctrl-C stops it, and its sessions continue"));
     let end = async {
         tokio::select! {
             () = stop.asked() => {}
-            () = deleted(&dir) => tracing::warn!(dir = %dir.display(), "the folder of this runner was deleted: ending"),
+            () = deleted(&dir) => tracing::warn!(dir = %dir.display(), "this runner's folder was deleted; exiting"),
         }
     };
     let ended = ::runner::run(options, end).await;
-    ended.map_err(|error| Failure::other(format!("the runner cannot run: {}", chain(&error))))
+    ended.map_err(|error| Failure::other(format!("the runner failed: {}", chain(&error))))
 }
 
-/// Waits until nothing is left to work in: nobody could find such a runner, and it would knock for ever.
+/// Waits until the runner's folder is deleted: nobody could find such a runner, and it would reconnect forever.
 async fn deleted(dir: &Path) {
     while dir.exists() {
         tokio::time::sleep(LOOK).await;
     }
 }
 
-/// The runner's own token: as given, as remembered, or by registering as the person's.
+/// The runner's token: given, stored, or obtained by registering with the person's token.
 async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, Failure> {
     let given = context.settings.token.as_ref().filter(|token| token.origin == Origin::Flag);
     match given.map(|token| &token.value) {
@@ -78,14 +82,14 @@ async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, 
     }
     if context.settings.token.is_none() {
         let missing = || {
-            Failure::not_allowed("there is no token for this runner")
-                .advise("pass --token-file FILE with what `shopfloor runner create NAME` prints")
+            Failure::not_allowed("this runner has no token")
+                .advise("pass --token-file FILE with the token that `shopfloor runner create NAME` printed")
         };
         return Registration::read(dir)?.map(|known| known.secret).ok_or_else(missing);
     }
     match Registration::ensure(&context.client()?, dir, &args.name()).await {
         Ok(registration) => Ok(registration.secret),
-        // A hub that is away now is waited for, as by any runner.
+        // Wait for an unreachable hub, as every runner does.
         Err(failure) if failure.exit() == Exit::Unreachable => {
             Registration::read(dir)?.map(|known| known.secret).ok_or(failure)
         }

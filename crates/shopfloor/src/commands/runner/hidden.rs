@@ -1,20 +1,19 @@
-//! What nothing in a sandbox may see: data directories, databases, keys and settings of hubs and runners on this machine.
+//! What sandboxes hide: data directories, databases, keys and settings of the hubs and runners on this machine.
 
 use std::path::{Path, PathBuf};
 
 use crate::commands::serve_args::{ServeArgs, ServeSettings};
 use crate::{Context, Failure, places};
 
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-/// Everything of ours that settings, environment, the usual places and other processes name; `more` was named for this
-/// runner.
+/// All paths named by settings, environment, default locations and other processes; `more` was passed to this runner.
 pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let layers = &context.layers;
     let variable = |name: &str| layers.variable(name);
     let mut all = vec![context.settings.data_dir.value.clone()];
-    // The flag names the runner's own folder; the hub's is where it would be without.
+    // --data-dir names the runner's own folder; the hub's folder is found without it.
     all.extend(layers.text("data_dir", None)?.map(|found| PathBuf::from(found.value)));
     all.extend(places::data_dir(&variable));
     all.extend(layers.path().and_then(Path::parent).map(Path::to_owned));
@@ -32,15 +31,15 @@ pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>
     all.into_iter().map(found).collect()
 }
 
-/// Notes what this process keeps, so that runners which other processes start hide it, too.
+/// Records this process's paths, so that other runners hide them, too.
 pub(crate) fn note(context: &Context, paths: &[PathBuf]) {
-    // A hub or runner starts on a full disk as well; it noted its places when it was started first.
+    // A hub or runner also starts with a full disk; its first start has recorded its paths.
     if let Err(error) = ::runner::note_places(&|name| context.layers.variable(name), paths) {
-        tracing::warn!(%error, "other runners may not know what to hide of this process: its places could not be noted");
+        tracing::warn!(%error, "could not record this process's paths: sandboxes of other runners may not hide them");
     }
 }
 
-/// What a hub with these settings must not show: its data directory, its database, and files with secrets.
+/// A hub's private paths: its data directory, its database, and files with secrets.
 pub(crate) fn of_hub(settings: &ServeSettings, data_dir: &Path) -> Vec<PathBuf> {
     let mut all = vec![data_dir.to_owned()];
     if let Some(file) = crate::commands::doctor::database_file(&settings.database.value) {
@@ -51,7 +50,7 @@ pub(crate) fn of_hub(settings: &ServeSettings, data_dir: &Path) -> Vec<PathBuf> 
     all
 }
 
-/// The folder of a database, because files in it come and go; only the files where others share the folder.
+/// A database's folder, because files in it come and go; only the database's files if the folder is shared.
 fn around(database: &Path) -> Vec<PathBuf> {
     let folder = std::path::absolute(database).ok().and_then(|file| file.parent().map(Path::to_owned));
     let home = std::env::home_dir();
@@ -94,7 +93,7 @@ mod tests {
         assert_eq!(around(&file), [folder.path().to_owned()]);
         let files = around(Path::new("/not-there.db"));
         for file in ["/not-there.db", "/not-there.db-wal"] {
-            assert!(files.contains(&file.into()), "a file that is made later is hidden, too: {files:?}");
+            assert!(files.contains(&file.into()), "a file that is created later is hidden, too: {files:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a running runner leaves in its folder for those who look for it.
+//! The note that a running runner leaves in its folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// Which process it is, and of which hub.
+/// A runner's process and its hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    /// Its process; 0: that is not known.
+    /// Its process id; 0: unknown.
     pub(crate) pid: u32,
     /// Its hub.
     pub(crate) hub: String,
 }
 
 impl Noted {
-    /// The runner that runs in `dir` now.
+    /// The runner that now runs in `dir`.
     pub(crate) fn of_running(dir: &Path) -> Result<Option<Self>, Failure> {
         if !is_held(dir)? {
             return Ok(None);
@@ -28,13 +28,13 @@ impl Noted {
         Ok(Some(serde_json::from_slice(&bytes).unwrap_or(Self { pid: 0, hub: String::new() })))
     }
 
-    /// Which process it is, in words.
+    /// Its process, for people.
     pub(crate) fn process(&self) -> String {
-        if self.pid == 0 { "its process is not known".to_owned() } else { format!("process {}", self.pid) }
+        if self.pid == 0 { "process unknown".to_owned() } else { format!("process {}", self.pid) }
     }
 
-    /// Takes the place of what an earlier runner left. On a full disk the file of before is written over, which takes no
-    /// room. It never names another process: if nothing can be written, there is no file.
+    /// Replaces an earlier runner's note. With a full disk, it overwrites the old file, which needs no space. It never
+    /// leaves another process's id: if it cannot write, it removes the file.
     pub(super) fn write(&self, dir: &Path) -> Result<(), Failure> {
         let written = DirBuilder::new().recursive(true).mode(0o700).create(dir).and_then(|()| {
             let text = serde_json::to_vec(self)?;
@@ -67,10 +67,10 @@ fn write_over(path: &Path, text: &[u8]) -> io::Result<()> {
     file.set_len(text.len() as u64)
 }
 
-/// Whether a runner holds the journal of `dir`: the kernel gives the lock back, however the runner ends.
+/// Whether a runner holds the journal in `dir`: the kernel releases the lock however the runner ends.
 fn is_held(dir: &Path) -> Result<bool, Failure> {
     let path = dir.join("journal.lock");
-    let failed = |error: io::Error| Failure::other(format!("could not look at {}: {error}", path.display()));
+    let failed = |error: io::Error| Failure::other(format!("could not read {}: {error}", path.display()));
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -88,23 +88,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_written_beside_is_written_over_and_else_removed() {
+    fn on_a_full_disk_the_note_is_overwritten_or_removed() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path();
         let of = |pid| Noted { pid, hub: "http://127.0.0.1:1".to_owned() };
         let read = || serde_json::from_slice::<Noted>(&fs::read(path(dir)).unwrap()).unwrap();
         of(4_000_000).write(dir).unwrap();
-        // As on a full disk: nothing new can be made.
+        // As on a full disk: no file can be created.
         let beside = path(dir).with_extension("new");
         fs::create_dir(&beside).unwrap();
         of(7).write(dir).unwrap();
-        assert_eq!(read(), of(7), "without an end of the longer one");
+        assert_eq!(read(), of(7), "without the rest of the longer one");
         fs::remove_file(path(dir)).unwrap();
         assert!(of(8).write(dir).is_err());
         assert!(!path(dir).exists());
         fs::remove_dir(&beside).unwrap();
         of(9).write(dir).unwrap();
         assert_eq!((read(), beside.exists()), (of(9), false));
-        assert_eq!((of(9).process(), of(0).process()), ("process 9".into(), "its process is not known".into()));
+        assert_eq!((of(9).process(), of(0).process()), ("process 9".into(), "process unknown".into()));
     }
 }

@@ -1,4 +1,4 @@
-//! What a runner is started with, from flags, environment and what it knows from before.
+//! Options of a runner, from flags, environment and its stored registration.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,41 +10,41 @@ use crate::commands::words;
 use crate::settings::Origin;
 use crate::{Context, Failure};
 
-/// The flags of a runner. Its hub and its token are the global --hub and --token-file; --data-dir is where it keeps everything.
+/// Options of a runner. The global --hub and --token-file name its hub and token; --data-dir is its folder.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Run one on this machine (without a subcommand)")]
 pub(crate) struct RunArgs {
-    /// What it is called; replaces what it was registered with [default: as registered; at first, this machine's name]
+    /// The runner's name; replaces the registered one [default: as registered; at first, this machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Something to choose it by, as gpu or linux; may be repeated
+    /// A label to choose it by, such as gpu or linux; may be repeated
     #[arg(long = "label", value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
-    /// How many sessions it runs at once [default: 64]
+    /// How many sessions it runs at once, at most [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) capacity: Option<u32>,
-    /// What workspaces may take on the disk, as 50G; nothing that is not pushed is ever deleted for it
+    /// Disk space for workspaces, such as 50G; unpushed work is never deleted to save space
     #[arg(long, value_name = "SIZE", value_parser = words::size)]
     pub(crate) disk_quota: Option<u64>,
-    /// What recordings may take on the disk, as 20G; kept ones stay [default: 20G]
+    /// Disk space for recordings, such as 20G; recordings marked with `keep` stay [default: 20G]
     #[arg(long, value_name = "SIZE", value_parser = words::size)]
     pub(crate) recordings_limit: Option<u64>,
-    /// How much lower the priority of sessions is than the runner's, from 0 to 19 [default: 10]
+    /// How much to lower the priority of sessions, from 0 to 19 [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
     pub(crate) session_nice: Option<u8>,
-    /// Memory that all processes of one session may use together, as 4G; one that uses more is ended [default: no limit]
+    /// Memory limit for all processes of one session, such as 4G; a session above it is killed [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = words::size)]
     pub(crate) session_memory: Option<u64>,
-    /// How many processes one session may have at once; one that has more is ended [default: no limit]
+    /// How many processes one session may have; a session above it is killed [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) session_processes: Option<u32>,
-    /// Processor time that one session may use, in seconds; one that uses more is ended [default: no limit]
+    /// Processor time of one session, in seconds; a session above it is killed [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) session_cpu_seconds: Option<u64>,
-    /// Hide this folder or file from everything in a sandbox, too; may be repeated. What hubs and runners keep is always hidden
+    /// Hide this folder or file from every sandbox; may be repeated. Data of hubs and runners is always hidden
     #[arg(long, value_name = "PATH")]
     pub(crate) hide: Vec<PathBuf>,
-    /// How long a session that is stopped may take to end by itself, in seconds [default: 10]
+    /// Seconds that a stopped session may take to exit before it is killed [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) stop_grace: Option<u64>,
 }
@@ -55,10 +55,10 @@ impl RunArgs {
         self.name.clone().unwrap_or_else(machine_name)
     }
 
-    /// What the runner is told, once its token is known.
+    /// The runner's settings, once its token is known.
     pub(super) fn options(&self, context: &Context, hub: &str, token: String) -> Result<::runner::Options, Failure> {
         let exe = std::env::current_exe()
-            .map_err(|error| Failure::other(format!("could not find this program's own file: {error}")))?;
+            .map_err(|error| Failure::other(format!("could not find the path of this program: {error}")))?;
         let mut options = ::runner::Options::new(hub, ::runner::Secret::new(token), dir(context)?, exe);
         options.name = self.name.clone();
         let layers = &context.layers;
@@ -89,32 +89,32 @@ impl RunArgs {
     }
 }
 
-/// How many sessions a runner may be told to run at once.
+/// How many sessions a runner may run at once.
 fn read_capacity(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (1..=1000).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 1 to 1000"))
 }
 
-/// How much lower the priority of sessions may be.
+/// How much the priority of sessions may be lowered.
 fn read_nice(text: &str) -> Result<u8, String> {
     let number = text.parse().ok().filter(|number| (0..=19).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 19"))
 }
 
-/// A limit that lets something through.
+/// A limit above 0.
 fn read_some<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().filter(|number| *number > T::default());
-    number.ok_or_else(|| format!("`{text}` is not a number from 1 on"))
+    number.ok_or_else(|| format!("`{text}` is not a number above 0"))
 }
 
-/// Where the runner of this machine keeps everything: what was named for it, or a folder beside the hub's things.
+/// The folder of this machine's runner: the given one, or a folder in the hub's data directory.
 pub(crate) fn dir(context: &Context) -> Result<PathBuf, Failure> {
     let data_dir = &context.settings.data_dir;
     let dir = match data_dir.origin {
         Origin::Flag => data_dir.value.clone(),
         _ => data_dir.value.join("runner"),
     };
-    std::path::absolute(dir).map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))
+    std::path::absolute(dir).map_err(|error| Failure::usage(format!("could not resolve the data directory: {error}")))
 }
 
 /// The file with the token that this process was given.
@@ -125,7 +125,7 @@ pub(super) fn token_file(context: &Context) -> Option<PathBuf> {
     }
 }
 
-/// What this machine is called.
+/// This machine's name.
 pub(crate) fn machine_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().trim().to_owned();
     if name.is_empty() { "this machine".to_owned() } else { name }

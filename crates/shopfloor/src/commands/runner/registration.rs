@@ -1,4 +1,4 @@
-//! What a runner remembers of its registration, so that it registers once.
+//! A runner's stored registration, so that it registers only once.
 
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,7 +13,7 @@ use crate::{Exit, Failure};
 
 const FILE: &str = "registration.json";
 
-/// A runner's name and secret at one hub.
+/// A runner's id, name and token at one hub.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Registration {
     /// The hub's database.
@@ -27,20 +27,20 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// What was remembered in `dir`.
+    /// Reads the registration in `dir`.
     pub(crate) fn read(dir: &Path) -> Result<Option<Self>, Failure> {
         let path = dir.join(FILE);
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
                 Failure::other(format!("could not read {}: {error}", path.display()))
-                    .advise("delete it: the runner registers itself anew")
+                    .advise("delete it; the runner then registers again")
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Failure::other(format!("could not read {}: {error}", path.display()))),
         }
     }
 
-    /// The registration that still holds, or a new one under `name` for the client's person.
+    /// The stored registration if it is still valid, or a new one under `name` for the client's user.
     pub(crate) async fn ensure(client: &Client, dir: &Path, name: &str) -> Result<Self, Failure> {
         let me: Me = client.ask(Call::Me {}).await?;
         let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
@@ -59,7 +59,7 @@ impl Registration {
         let write = || -> std::io::Result<()> {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
             let fresh = dir.join(format!("{FILE}.new"));
-            // A file that is left from a crash may have another mode.
+            // A file left from a crash may have another mode.
             let _ = std::fs::remove_file(&fresh);
             let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
             file.write_all(&serde_json::to_vec_pretty(self)?)?;
@@ -70,7 +70,7 @@ impl Registration {
     }
 }
 
-/// Registers; a name that is taken, as by the same machine with another folder, gets a number.
+/// Registers; appends a number if the name is taken, as by the same machine with another folder.
 async fn create(client: &Client, name: &str) -> Result<NewRunner, Failure> {
     let mut tries = 2;
     let mut wanted = name.to_owned();

@@ -1,4 +1,4 @@
-//! What `shopfloor session …` takes.
+//! Arguments of `shopfloor session`.
 
 use std::path::PathBuf;
 
@@ -11,35 +11,35 @@ use crate::commands::attach::WatchArgs;
 use crate::pick::pick;
 use crate::text_arg::TextArg;
 
-/// Everything that can be done with sessions.
+/// Subcommands for sessions.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    /// Start an agent, a command or a shell in a workspace of its own on one of your runners
+    /// Start an agent, a command or a shell in its own workspace on one of your runners
     #[command(after_help = EXAMPLES)]
     Spawn(Box<SpawnArgs>),
-    /// The sessions that you may see
+    /// List the sessions that you can see
     List(ListArgs),
-    /// One session, with what it was started with
+    /// Show one session and how it was started
     Show {
-        /// Its id or title
+        /// The session's id or title
         session: String,
     },
     /// Stop one of your sessions; its work is saved first
     Stop {
-        /// Its id or title
+        /// The session's id or title
         session: String,
-        /// At once, without asking it first
+        /// Kill it at once
         #[arg(long)]
         force: bool,
     },
-    /// Go on with the conversation of one of your sessions that is over
+    /// Continue the conversation of one of your exited sessions
     Resume {
-        /// Its id or title
+        /// The session's id or title
         session: String,
     },
-    /// Say something to the agent of one of your sessions, as if you had typed it
+    /// Send a message to the agent of one of your sessions, as if you had typed it
     Send {
-        /// Its id or title
+        /// The session's id or title
         session: String,
         #[command(flatten)]
         text: TextArg,
@@ -47,18 +47,18 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         no_submit: bool,
     },
-    /// What a session's terminal has shown, as plain text; before there is one, what the setup prints
+    /// Print a session's output as plain text; before it has a terminal, the output of the setup
     Log {
-        /// Its id or title
+        /// The session's id or title
         session: String,
-        /// What the setup of its workspace printed
+        /// Print the output of the workspace's setup
         #[arg(long)]
         setup: bool,
-        /// Only the last lines, up to 10,000 [default: 1000]
+        /// How many of the last lines, at most 10,000 [default: 1000]
         #[arg(long, short = 'n', value_name = "N")]
         lines: Option<u32>,
     },
-    /// Look into a session without typing; plain text when there is no terminal
+    /// Watch a session without typing; prints plain text into a pipe
     Watch(WatchArgs),
 }
 
@@ -71,59 +71,59 @@ Examples:
 /// A new session.
 #[derive(Debug, Args)]
 pub(crate) struct SpawnArgs {
-    /// The activity that it is for (id or name)
-    #[arg(long, value_name = "ACTIVITY", required_unless_present = "project", conflicts_with = "project")]
+    /// The activity (id or name)
+    #[arg(long, value_name = "ACTIVITY", conflicts_with = "project")]
     pub(crate) activity: Option<String>,
-    /// The project (id or name), when there is no activity yet: one is made
+    /// The project (id or name); creates an activity
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// codex, claude, gemini, opencode, shell, command, or one of your own [default: command, if one is given]
-    #[arg(long, value_name = "NAME", required_unless_present = "argv")]
+    /// codex, claude, gemini, opencode, shell, command, or your own adapter [default: command, if one is given]
+    #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// What the agent is to do
+    /// The prompt for the agent
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     pub(crate) prompt: Option<String>,
-    /// Read what the agent is to do from this file; `-` is standard input
+    /// Read the prompt from this file; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) prompt_file: Option<PathBuf>,
-    /// The agent works the prompt off alone and ends
+    /// Run one prompt without interaction and exit
     #[arg(long)]
     pub(crate) headless: bool,
-    /// The model, instead of the agent's own choice
+    /// The model [default: the agent's own choice]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Which runner (id or name) [default: the least loaded of yours that fits]. A colleague's, as ann/laptop, where they
-    /// work on the same activity: they are asked first
+    /// The runner (id or name) [default: the least loaded of yours that fits]. A colleague's, such as ann/laptop, if
+    /// they work on the same activity; they are asked first
     #[arg(long, value_name = "RUNNER")]
     pub(crate) runner: Option<String>,
     /// Only a runner with this label; may be repeated
     #[arg(long = "label", value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
-    /// Which of the project's repositories, by its location [default: the first]
+    /// The project's repository, by its location [default: the first]
     #[arg(long, value_name = "LOCATION")]
     pub(crate) repository: Option<String>,
     /// The branch to start from [default: the repository's base branch]
     #[arg(long, value_name = "BRANCH")]
     pub(crate) base: Option<String>,
-    /// What to call the workspace's own branch [default: made from the activity's name]
+    /// Name of the workspace's own branch [default: from the activity's name]
     #[arg(long, value_name = "BRANCH")]
     pub(crate) branch: Option<String>,
-    /// Work in this workspace (id or branch) of the same activity instead of a fresh one
+    /// Use this workspace (id or branch) of the same activity instead of a new one
     #[arg(long, value_name = "WORKSPACE", conflicts_with_all = ["base", "branch", "repository"])]
     pub(crate) workspace: Option<String>,
-    /// Let it write nowhere but in its workspace, and hide your home folder; without this it runs as you and can read your keys
+    /// Confine it to its workspace and hide your home folder; without this it runs as you and can read your keys
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// In its sandbox, without the network
+    /// No network in the sandbox
     #[arg(long, requires = "sandbox")]
     pub(crate) no_network: bool,
-    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
+    /// Make your home folder readable in the sandbox; Shopfloor's data stays hidden
     #[arg(long, requires = "sandbox")]
     pub(crate) home: bool,
-    /// Record what you type, too
+    /// Also record what you type
     #[arg(long)]
     pub(crate) record_input: bool,
-    /// Attach to it at once
+    /// Attach to it
     #[arg(long)]
     pub(crate) attach: bool,
     /// The command and its arguments
@@ -136,18 +136,18 @@ pub(crate) struct SpawnArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Those that are over, too
+    /// Include exited sessions and deleted workspaces
     #[arg(long)]
     all: bool,
 }
 
-/// Whose to list.
+/// Project or activity.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
-    /// Only those of this project (id or name)
+    /// Only in this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// Only those of this activity (id or name)
+    /// Only in this activity (id or name)
     #[arg(long, value_name = "ACTIVITY")]
     activity: Option<String>,
 }
@@ -160,7 +160,7 @@ impl ListArgs {
 }
 
 impl ScopeArgs {
-    /// The same with ids, and with those that are over.
+    /// The same with ids, including or excluding finished ones.
     pub(crate) async fn filter(&self, client: &Client) -> Result<ExecutionFilter, Failure> {
         let project = match &self.project {
             Some(project) => Some(pick::<Project>(client, project).await?),

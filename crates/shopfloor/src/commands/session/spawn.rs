@@ -1,4 +1,4 @@
-//! `shopfloor session spawn`: from a command line to a session.
+//! `shopfloor session spawn`.
 
 use client::Client;
 use domain::{RunnerId, SessionMode};
@@ -10,7 +10,7 @@ use crate::pick::{choose, pick_if};
 use crate::text_arg::read_prompt;
 use crate::{Context, Exit, Failure, tty};
 
-/// Spawns, and attaches if asked to.
+/// Starts a session, and attaches if requested.
 pub(crate) async fn run(args: SpawnArgs, context: &Context) -> Result<Exit, Failure> {
     let (client, out) = (&context.client()?, &context.out);
     if args.attach && !tty::is_here() {
@@ -23,6 +23,19 @@ pub(crate) async fn run(args: SpawnArgs, context: &Context) -> Result<Exit, Fail
     }
     out.show(&session, |out| super::line(&session, out))?;
     if attach { attach::attach_to(session.id, context).await } else { Ok(Exit::Done) }
+}
+
+/// Refuses a command line that does not say where to start what.
+pub(crate) fn check(args: &SpawnArgs) -> Result<(), Failure> {
+    let place = args.project.is_none() && args.activity.is_none();
+    let program = args.agent.is_none() && args.argv.is_empty();
+    let missing = match (place, program) {
+        (true, true) => "give --project or --activity, and --agent or `-- COMMAND`",
+        (true, false) => "give --project or --activity",
+        (false, true) => "give --agent or `-- COMMAND`",
+        (false, false) => return Ok(()),
+    };
+    Err(Failure::usage(missing).advise("`shopfloor session spawn --help` has examples"))
 }
 
 async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure> {

@@ -13,10 +13,10 @@ use crate::table::Table;
 use crate::task_file;
 use crate::{Context, Exit, Failure, Output};
 
-/// More errors than this help nobody.
+/// How many errors to show.
 const SHOWN: usize = 50;
 
-/// What a check found, for programs.
+/// A check's result, for programs.
 #[derive(Serialize)]
 struct Checked<'a> {
     file: &'a str,
@@ -25,7 +25,7 @@ struct Checked<'a> {
     notes: &'a [String],
 }
 
-/// Says everything that is wrong in a file.
+/// Reports everything that is wrong in a file.
 pub(crate) fn check(args: &CheckArgs, out: &Output) -> Result<Exit, Failure> {
     let (name, bytes) = (task_file::name_of(&args.file), task_file::bytes_of(&args.file)?);
     let Plan { tasks, faults, mut notes, similar, .. } = task_file::read(&bytes, &name, args.format);
@@ -45,22 +45,17 @@ fn verdict(checked: &Checked<'_>) -> String {
     let mut lines: Vec<String> = errors.iter().map(fault).collect();
     lines.extend(notes.iter().map(|note| format!("{file}: note: {note}")));
     lines.push(match errors.len() {
-        0 => format!("{file}: {} and no error", count(*tasks, "task")),
-        wrong => format!("{file}: {}", count(wrong, "error")),
+        0 => format!("{file}: {}, no errors", words::counted(*tasks, "task", "tasks")),
+        wrong => format!("{file}: {}", words::counted(wrong, "error", "errors")),
     });
     clean(&lines.join("\n"))
 }
 
-/// So many of them, as people say it.
-pub(super) fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
-/// Adds what a file or the arguments say.
+/// Adds the tasks of a file or of the arguments.
 pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure> {
     let out = &context.out;
     let project_name = args.project.clone();
-    // A wrong file is said without a hub.
+    // Report a wrong file before a hub is needed.
     let from_file = args.file.as_deref().map(|path| {
         let (name, bytes) = (task_file::name_of(path), task_file::bytes_of(path)?);
         let file = task_file::read(&bytes, &name, args.format);
@@ -71,7 +66,7 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
     let project = pick::<Project>(&client, &project_name).await?;
     let tasks = match from_file {
         Some(file) => {
-            // What is like what, the hub says: it knows the other tasks, too.
+            // The hub reports similar tasks: it also knows the existing ones.
             file.notes.iter().for_each(|note| out.note(&format!("note: {note}")));
             file.tasks
         }
@@ -85,16 +80,13 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
     let added = client.ask::<AddedTasks>(Call::TaskAdd { project, input: TasksAdd { tasks } }).await;
     let added = added.map_err(|error| match &error {
         ClientError::Problem(problem) if problem.kind == ProblemKind::TooLarge => Failure::from(error)
-            .advise("nothing was added: split the file, and let later parts name earlier tasks by their ids"),
+            .advise("nothing was added; split the file, and refer to tasks of earlier parts by their ids"),
         _ => error.into(),
     })?;
     out.show(&added, |out| table(&added, out))?;
     if !out.json {
         for similar in &added.similar {
-            let note = format!(
-                "note: {} says nearly the same as {}, which is open: {}",
-                similar.task, similar.to, similar.title
-            );
+            let note = format!("note: {} is similar to {}, which is open: {}", similar.task, similar.to, similar.title);
             out.note(&note.replace('\n', " "));
         }
     }
@@ -104,7 +96,7 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
 fn refused(name: &str, faults: &[Fault]) -> Failure {
     let more = faults.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" (the first {SHOWN} are shown)") } else { String::new() };
-    let detail = format!("{name} has {}{more}; nothing was added", count(faults.len(), "error"));
+    let detail = format!("{name} has {}{more}; nothing was added", words::counted(faults.len(), "error", "errors"));
     let mut problem = Problem::new(ProblemKind::Invalid, detail);
     let place = |fault: &Fault| match (fault.line, fault.path.as_str()) {
         (Some(line), "") => format!("line {line}"),
@@ -153,12 +145,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_file_says_what_and_where() {
+    fn an_invalid_file_is_refused_with_lines_and_reasons() {
         let file = task_file::read(b"- [ ] x\n  - priority: high\n  - deps: y\n", "plan.md", None);
         let failure = refused("plan.md", &file.faults);
         assert_eq!(failure.exit(), Exit::Usage);
         let said = failure.render(false);
-        let expected = "error: plan.md has 2 errors; nothing was added\n  line 2, tasks[0].priority: is `high`; expected a number from 0 up to 9\n  line 3, tasks[0].deps[0]: ";
+        let expected = "error: plan.md has 2 errors; nothing was added\n  line 2, tasks[0].priority: is `high`; expected a number from 0 to 9\n  line 3, tasks[0].deps[0]: ";
         assert!(said.starts_with(expected), "{said}");
         let checked = Checked { file: "plan.md", tasks: 1, errors: &file.faults, notes: &[] };
         let said = verdict(&checked);

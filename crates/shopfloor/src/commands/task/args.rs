@@ -1,4 +1,4 @@
-//! What `shopfloor task …` takes.
+//! Arguments of `shopfloor task`.
 
 use std::path::PathBuf;
 
@@ -10,57 +10,57 @@ use super::worker_args::{AskArgs, HeartbeatArgs, ReleaseArgs, ReportArgs, TURNS,
 use crate::commands::words;
 use crate::task_file::Format;
 
-/// Everything that can be done with tasks.
+/// Subcommands for tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
     /// Print the JSON Schema of a task file
     Schema,
-    /// Say everything that is wrong in a task file, without a hub
+    /// Check a task file and report every error; needs no hub
     Check(CheckArgs),
-    /// Add tasks to a project's queue, all or none
+    /// Add tasks to a project's queue: all or none
     #[command(after_help = EXAMPLES)]
     Add(Box<AddArgs>),
-    /// The tasks that you may see
+    /// List the tasks that you can see
     List(ListArgs),
-    /// One task: its criteria with results, attempts, reports, questions
+    /// Show one task: criteria with results, attempts, reports, questions
     Show {
-        /// Its id or title
+        /// The task's id or title
         task: String,
     },
-    /// What waits for what
+    /// Show the dependencies between tasks
     Graph(GraphArgs),
-    /// Follow tasks as they move
+    /// Follow tasks as they change
     Watch(WatchArgs),
-    /// Take a task off the queue; who works on it stops
+    /// Cancel a task; its worker stops
     Cancel {
-        /// Its id or title
+        /// The task's id or title
         task: String,
-        /// Why, for those who read it later
+        /// Why, for people who read it later
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Put a task that failed, was escalated or cancelled back into the queue
+    /// Put a failed, escalated or cancelled task back into the queue
     Retry {
-        /// Its id or title
+        /// The task's id or title
         task: String,
-        /// What to do differently; its worker reads it
+        /// What to do differently; the next worker reads it
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Go on with a task on your own runner; who works on it stops, with its work saved
+    /// Continue a task on your own runner; its worker stops, and its work is kept
     TakeOver(TakeOverArgs),
-    /// Print tasks as JSONL that `task add --file` takes again
+    /// Export tasks as JSONL that `task add --file` accepts
     Export(ExportArgs),
-    /// As a worker: take the next task; exit code 3 when there is none
+    /// As a worker: take the next task; exit code 3 if there is none
     Take(TakeArgs),
-    /// As a worker: renew a lease; exit code 4 when it is lost
+    /// As a worker: renew the lease; exit code 4 if it is lost
     Heartbeat(HeartbeatArgs),
-    /// As a worker: hand work back
+    /// As a worker: hand in a report
     Report(Box<ReportArgs>),
-    /// For many workers at once: hand back what they did, and take the next
+    /// For many workers at once: hand in reports and take the next tasks
     #[command(after_help = TURNS)]
     Turn(TurnArgs),
-    /// As a worker: give a task back undone
+    /// As a worker: return a task undone
     Release(ReleaseArgs),
     /// As a worker: ask a person
     Ask(AskArgs),
@@ -76,42 +76,42 @@ A criterion is one line, or JSON as in `shopfloor task schema`:
   file_exists: PATH           file_matches: PATH regex=… not_regex=… min_words=N parses=json
   command: PROGRAM ARGUMENT…  only_touches: PATTERN…
   committed                   no_conflict_with_base
-  any other words: a person judges";
+  any other text: a person judges";
 
-/// Who goes on with a task, and with what.
+/// Arguments of `task take-over`.
 #[derive(Debug, Args)]
 pub(crate) struct TakeOverArgs {
-    /// Its id or title
+    /// The task's id or title
     pub(crate) task: String,
     /// Which of your runners (id or name)
     #[arg(long, value_name = "RUNNER")]
     pub(crate) runner: Option<String>,
-    /// Another agent than before
+    /// Use another agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Let it write nowhere but in its workspace, and hide your home folder [default: as the worker before]
+    /// Confine it to its workspace and hide your home folder [default: as the worker before]
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// In its sandbox, without the network
+    /// No network in the sandbox
     #[arg(long, requires = "sandbox")]
     pub(crate) no_network: bool,
-    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
+    /// Make your home folder readable in the sandbox; Shopfloor's data stays hidden
     #[arg(long, requires = "sandbox")]
     pub(crate) home: bool,
-    /// Run the command that your colleague chose on your runner, without asking
+    /// Run the command that your colleague chose, without asking you
     #[arg(long, conflicts_with = "argv")]
     pub(crate) yes: bool,
-    /// The command that goes on with it, and its arguments
+    /// Your own command and its arguments, instead of your colleague's
     #[arg(last = true, value_name = "ARGV")]
     pub(crate) argv: Vec<String>,
 }
 
-/// Which file to check.
+/// Arguments of `task check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The file; `-` is standard input
     pub(crate) file: PathBuf,
-    /// How it is written [default: by its name, else by its content]
+    /// The file's format [default: by its name, else by its content]
     #[arg(long)]
     pub(crate) format: Option<Format>,
 }
@@ -122,25 +122,25 @@ pub(crate) struct AddArgs {
     /// The project (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: String,
-    /// What is to be done, title first; `-` reads standard input
+    /// The description, title first; `-` reads standard input
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     pub(crate) description: Option<String>,
     /// Read tasks from this file: JSON, JSONL or a Markdown list; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// How the file is written [default: by its name, else by its content]
+    /// The file's format [default: by its name, else by its content]
     #[arg(long, requires = "file")]
     pub(crate) format: Option<Format>,
-    /// What the worker should know
+    /// Background that the worker should know
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     pub(crate) context: Option<String>,
-    /// What the report must meet; may be repeated
+    /// An acceptance criterion for the report; may be repeated
     #[arg(long = "accept", value_name = "CRITERION", value_parser = plan::criterion, conflicts_with = "file")]
     pub(crate) acceptance: Vec<Criterion>,
-    /// The files that it means to change, separated by commas; may be repeated
+    /// The files that the task changes, separated by commas; may be repeated
     #[arg(long, value_name = "PATH", value_delimiter = ',', conflicts_with = "file")]
     pub(crate) files: Vec<String>,
-    /// What must be done before (id or title); may be repeated
+    /// A task that must be done first (id or title); may be repeated
     #[arg(long = "dep", value_name = "TASK", conflicts_with = "file")]
     pub(crate) deps: Vec<String>,
     /// From 0 to 9; higher goes first [default: 5]
@@ -149,7 +149,7 @@ pub(crate) struct AddArgs {
     /// An ability that the worker must have; may be repeated
     #[arg(long = "need", value_name = "ABILITY", conflicts_with = "file")]
     pub(crate) needs: Vec<String>,
-    /// The activity that it belongs to (id or name) [default: one is started with the work]
+    /// The activity that it belongs to (id or name) [default: a new one when the work starts]
     #[arg(long, value_name = "ACTIVITY", conflicts_with = "file")]
     pub(crate) activity: Option<String>,
 }
@@ -157,13 +157,13 @@ pub(crate) struct AddArgs {
 /// Which tasks.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
-    /// Only those of this project (id or name)
+    /// Only in this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only those of this activity (id or name)
+    /// Only in this activity (id or name)
     #[arg(long, value_name = "ACTIVITY")]
     pub(crate) activity: Option<String>,
-    /// Only those that this worker has (id or name)
+    /// Only tasks of this worker (id or name)
     #[arg(long, value_name = "WORKER")]
     pub(crate) worker: Option<String>,
 }
@@ -173,10 +173,10 @@ pub(crate) struct ScopeArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Only those that are at this; may be repeated
+    /// Only with this status; may be repeated
     #[arg(long, value_parser = words::task_status())]
     pub(crate) status: Vec<TaskStatus>,
-    /// Those that are done or cancelled, too
+    /// Include done and cancelled tasks
     #[arg(long, conflicts_with = "status")]
     pub(crate) all: bool,
 }
@@ -186,30 +186,30 @@ pub(crate) struct ListArgs {
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Only this task (id or title), what it waits for, and what waits for it
+    /// Only this task (id or title), its dependencies and its dependants
     pub(crate) task: Option<String>,
-    /// Print it for Graphviz: `shopfloor task graph --dot | dot -Tsvg > graph.svg`
+    /// Print Graphviz: `shopfloor task graph --dot | dot -Tsvg > graph.svg`
     #[arg(long)]
     pub(crate) dot: bool,
 }
 
-/// What to follow.
+/// Arguments of `task watch`.
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// End when nothing moves any more: exit code 0 when all is done, 1 when something failed or stays blocked. While
-    /// people must answer first, or nobody takes what is ready, it goes on and says so on standard error
+    /// Exit when no task can make progress: with 0 if all are done, with 1 if a task failed or stays blocked. While a
+    /// person must answer or no worker takes a ready task, keep running and say so on standard error
     #[arg(long)]
     pub(crate) until_done: bool,
 }
 
-/// What to export.
+/// Arguments of `task export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Leave out what is done or cancelled
+    /// Leave out done and cancelled tasks
     #[arg(long)]
     pub(crate) open: bool,
 }

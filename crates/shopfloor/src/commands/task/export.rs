@@ -1,4 +1,4 @@
-//! `shopfloor task export`: tasks as JSONL that `task add --file` takes again.
+//! `shopfloor task export`: tasks as JSONL that `task add --file` accepts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::commands::words;
 use crate::output::harmless;
 use crate::{Context, Failure};
 
-/// As many whole tasks as a hub gives at once.
+/// How many full tasks a hub returns at once.
 const PAGE: u32 = 200;
 
 /// Prints one task on each line.
@@ -36,19 +36,16 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
             serde_json::to_string(&task).map_err(|error| Failure::other(format!("could not write a task: {error}")))?;
         out.raw(&harmless(&text))?;
     }
-    out.note(&format!("{} exported", super::add::count(count, "task")));
+    out.note(&format!("{} exported", words::counted(count, "task", "tasks")));
     if in_vain > 0 {
-        let left = words::counted(
-            in_vain as u64,
-            "dependency on a cancelled task was",
-            "dependencies on cancelled tasks were",
-        );
-        out.note(&format!("{left} left out: nothing that is added again would ever start with them"));
+        let left =
+            words::counted(in_vain, "dependency on a cancelled task was", "dependencies on cancelled tasks were");
+        out.note(&format!("{left} left out: a task that depends on them could never start"));
     }
     Ok(())
 }
 
-/// All tasks that a filter lets through, page by page.
+/// All tasks that match a filter, page by page.
 async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> {
     let mut tasks: Vec<Task> = Vec::new();
     loop {
@@ -62,7 +59,7 @@ async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> 
     }
 }
 
-/// A task as it would be added: names for those that are exported with it, ids for others, nothing for what is over.
+/// A task as input for `add`: dependencies on exported tasks by name, on others by id; finished ones are left out.
 fn written(task: Task, names: &HashMap<TaskId, String>, gone: &HashSet<TaskId>) -> TaskAdd {
     let deps = task.deps.iter().filter(|dep| !gone.contains(dep));
     TaskAdd {
@@ -74,7 +71,7 @@ fn written(task: Task, names: &HashMap<TaskId, String>, gone: &HashSet<TaskId>) 
         files: task.files,
         priority: Some(task.priority),
         needs: task.needs,
-        // It belongs to one project, and the tasks may go to another.
+        // An activity belongs to one project, and the tasks may go to another.
         activity: None,
     }
 }

@@ -1,4 +1,4 @@
-//! `shopfloor task graph`: what waits for what, as a tree or for Graphviz.
+//! `shopfloor task graph`: dependencies as a tree or for Graphviz.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::output::clean;
 use crate::table::{Style, shorten};
 use crate::{Context, Failure, Output};
 
-/// Bytes of branches before a task from which on they are not drawn further to the right.
+/// Maximum width of the branches before a task, in bytes.
 const DEEPEST: usize = 200;
 
 /// Draws the graph.
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: GraphArgs, context: &Context) -> Result<(), Failur
     out.show(&tasks, |out| if args.dot { dot(&tasks) } else { tree(&tasks, out) })
 }
 
-/// A task, what it waits for, and what waits for it, however far.
+/// A task with its transitive dependencies and dependants.
 fn around(tasks: &[TaskLine], task: TaskId) -> HashSet<TaskId> {
     let mut down: HashMap<TaskId, &[TaskId]> = HashMap::new();
     let mut up: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
@@ -49,7 +49,7 @@ fn around(tasks: &[TaskLine], task: TaskId) -> HashSet<TaskId> {
     found
 }
 
-/// What nobody waits for, with what it waits for below it; what was shown before is only named.
+/// Tasks without dependants, with their dependencies below them; a task that was shown before is only named.
 fn tree(tasks: &[TaskLine], out: &Output) -> String {
     if tasks.is_empty() {
         return Style::Dim.paint("no tasks; add some with `shopfloor task add`", out.color);
@@ -58,7 +58,7 @@ fn tree(tasks: &[TaskLine], out: &Output) -> String {
     let awaited: HashSet<TaskId> = tasks.iter().flat_map(|task| task.deps.iter().copied()).collect();
     let mut shown: HashSet<TaskId> = HashSet::new();
     let mut lines = Vec::new();
-    // Without recursion: a chain can be as long as it likes.
+    // Without recursion: a chain may be very long.
     let roots = tasks.iter().filter(|task| !awaited.contains(&task.id));
     for root in roots {
         let mut open: Vec<(&TaskLine, String, &str)> = vec![(root, String::new(), "")];
@@ -70,7 +70,7 @@ fn tree(tasks: &[TaskLine], out: &Output) -> String {
             }
             let below = match branch {
                 "" => String::new(),
-                // A chain of thousands would go further to the right than anybody looks.
+                // A chain of thousands must not grow to the right forever.
                 _ if before.len() > DEEPEST => before.clone(),
                 "└─ " => format!("{before}   "),
                 _ => format!("{before}│  "),
@@ -88,7 +88,7 @@ fn tree(tasks: &[TaskLine], out: &Output) -> String {
         .join("\n")
 }
 
-/// Colours take no columns, so only plain lines can be cut.
+/// Escape sequences have no width, so only plain lines can be cut.
 fn cut(line: &str, width: usize) -> String {
     if line.contains('\x1b') { line.to_owned() } else { shorten(line, width) }
 }
@@ -97,7 +97,7 @@ fn node(task: &TaskLine, again: bool, out: &Output) -> String {
     let status = format!("{} {}", words::sign(task.status), task.status);
     let status = words::task_style(task.status).paint(&status, out.color);
     let title = clean(&task.title).replace(['\n', '\t'], " ");
-    // The end of an id is enough to name a task.
+    // The end of an id identifies a task.
     let id = task.id.to_string();
     let id = Style::Dim.paint(&id[id.len() - 8..], out.color);
     format!("{status}  {title}  {id}{}", if again { " (see above)" } else { "" })
@@ -108,7 +108,7 @@ fn dot(tasks: &[TaskLine]) -> String {
         String::from("digraph tasks {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=sans];\n");
     for task in tasks {
         let label = format!("{}\n{}", shorten(&clean(&task.title).replace(['\n', '\t'], " "), 40), task.status);
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(text, "  {} [label={}, fillcolor=\"{}\"];", task.id, quoted(&label), fill(task.status));
     }
     for task in tasks {
@@ -170,11 +170,11 @@ mod tests {
         );
         assert_eq!(text, expected);
         let found = around(&tasks, tasks[1].id);
-        assert_eq!(found.len(), 4, "what it waits for and what waits for it");
+        assert_eq!(found.len(), 4, "dependencies and dependants");
     }
 
     #[test]
-    fn graphviz_gets_what_it_understands() {
+    fn labels_are_escaped_for_graphviz() {
         let lexer = sample("say \"hi\" \\", TaskStatus::Done, &[]);
         let parser = sample("parser", TaskStatus::Failed, &[lexer.id]);
         let text = dot(&[lexer.clone(), parser.clone()]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_no_deep_call() {
+    fn a_long_chain_needs_no_deep_stack() {
         let mut tasks = vec![sample("0", TaskStatus::Ready, &[])];
         for at in 1..20_000 {
             let before = tasks[at - 1].id;

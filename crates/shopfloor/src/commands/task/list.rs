@@ -15,7 +15,7 @@ use crate::{Context, Failure, Output, when};
 pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let mut filter = args.scope.filter(client).await?;
-    // A hub filters by one; more than one we do ourselves. What the blocked ones wait for is among the others.
+    // A hub filters by one status; several are filtered here. The list also needs the tasks that blocked ones wait for.
     if let [status] = args.status.as_slice()
         && *status != TaskStatus::Blocked
     {
@@ -34,10 +34,10 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
     if out.json {
         return out.show(&tasks, |_| String::new());
     }
-    let none = if hidden > 0 { "none of these is open" } else { "no tasks; add some with `shopfloor task add`" };
+    let none = if hidden > 0 { "no open tasks" } else { "no tasks; add some with `shopfloor task add`" };
     out.show(&tasks, |out| table(&tasks, &known, &workers, none, out))?;
     if hidden > 0 && args.status.is_empty() {
-        out.note(&format!("{hidden} done or cancelled; --all shows them"));
+        out.note(&format!("{hidden} done or cancelled not shown; --all shows them"));
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ fn wanted(status: TaskStatus, args: &ListArgs) -> bool {
     }
 }
 
-/// Tasks below each other, or that there are none.
+/// A table of tasks.
 fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
     let titles = &["ID", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
     let mut table = Table::new(titles, none);
@@ -70,7 +70,7 @@ fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'sta
     table.render(out)
 }
 
-/// What a blocked task waits for: the first by its title, the others by their number.
+/// What a blocked task waits for: the first dependency by title, the others by number.
 fn waits(task: &TaskLine, known: &HashMap<TaskId, &TaskLine>) -> Cell {
     if task.status != TaskStatus::Blocked || task.waits_for == 0 {
         return "-".into();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_waited_for_is_named() {
+    fn open_dependencies_are_named() {
         let done = sample("Set up", TaskStatus::Done, &[]);
         let first = sample("Write the lexer", TaskStatus::Running, &[]);
         let other = sample("Write the docs", TaskStatus::Ready, &[]);

@@ -1,4 +1,5 @@
-//! Why nobody takes a ready task, where no hub says so: it hands tasks to managed workers, and the others come by themselves.
+//! Why a ready task has no worker, where the hub gives no reason: it assigns tasks only to managed workers; external
+//! ones take them.
 
 use std::fmt;
 
@@ -7,24 +8,24 @@ use protocol::Worker;
 
 use crate::commands::words::counted;
 
-/// A worker that takes tasks itself and was not heard from for so long is not waited for.
+/// An external worker that was silent for this long is not expected to take a task.
 const LATELY: i64 = 600_000;
 
-/// What a ready task without a reason waits for.
+/// Why a ready task without a reason waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nobody {
-    /// There is no worker at all.
+    /// There is no worker.
     Here,
-    /// So many take tasks themselves, and were not heard from lately.
+    /// This many external workers, none heard from lately.
     Heard(u64),
-    /// So many take tasks themselves.
+    /// This many external workers.
     Handing(u64),
-    /// So many have another task.
+    /// This many busy workers.
     Free(u64),
 }
 
 impl Nobody {
-    /// What the tasks of a project wait for; nothing when somebody is about to get them.
+    /// Why the tasks of a project wait; `None` if one is about to be assigned.
     pub(crate) fn of<'a>(
         project: ProjectId,
         workers: impl IntoIterator<Item = &'a Worker>,
@@ -45,7 +46,7 @@ impl Nobody {
         }
     }
 
-    /// Whether nothing moves before somebody does something.
+    /// Whether no task moves until somebody acts.
     pub(crate) fn stands(self) -> bool {
         matches!(self, Self::Here | Self::Heard(_))
     }
@@ -53,13 +54,14 @@ impl Nobody {
 
 impl fmt::Display for Nobody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outside = |count| counted(count, "worker takes tasks itself", "workers take tasks themselves");
+        let outside = |count| counted(count, "external worker", "external workers");
         match self {
-            Self::Here => f.write_str("nobody takes it: there is no worker: start one, or take it"),
+            Self::Here => f.write_str("no worker: start one with `shopfloor worker start`"),
             Self::Heard(count) => {
-                write!(f, "nobody takes it: {}, none heard from for 10 min: start one, or take it", outside(*count))
+                let start = "start one with `shopfloor worker start`";
+                write!(f, "no free worker: {} silent for 10 min; {start}", outside(*count))
             }
-            Self::Handing(count) => write!(f, "{}: it waits until one takes it", outside(*count)),
+            Self::Handing(count) => write!(f, "no worker has taken it yet: {}", outside(*count)),
             Self::Free(count) => write!(f, "{} busy", counted(*count, "worker is", "workers are")),
         }
     }
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_ready_task_waits_for_is_said() {
+    fn the_reason_of_a_waiting_task_is_shown() {
         let now = Timestamp::from_millis(1_794_774_000_000);
         let managed = |status| sample_worker("anvil", status);
         let project = managed(WorkerStatus::Idle).project;
@@ -84,15 +86,14 @@ mod tests {
             let said = Nobody::of(project, workers, now).map(|nobody| nobody.to_string());
             assert_eq!(said.unwrap_or_default(), expected);
         };
-        check(&[], "nobody takes it: there is no worker: start one, or take it");
-        check(&[outside(1_000)], "1 worker takes tasks itself: it waits until one takes it");
-        let gone =
-            "nobody takes it: 2 workers take tasks themselves, none heard from for 10 min: start one, or take it";
+        check(&[], "no worker: start one with `shopfloor worker start`");
+        check(&[outside(1_000)], "no worker has taken it yet: 1 external worker");
+        let gone = "no free worker: 2 external workers silent for 10 min; start one with `shopfloor worker start`";
         check(&[outside(LATELY), outside(LATELY + 1)], gone);
         check(&[managed(WorkerStatus::Idle), outside(1)], "");
         check(&[managed(WorkerStatus::Working), managed(WorkerStatus::Working)], "2 workers are busy");
         check(&[managed(WorkerStatus::Working), managed(WorkerStatus::Offline)], "");
         let elsewhere = Nobody::of(ProjectId::generate(), &[managed(WorkerStatus::Idle)], now);
-        assert_eq!(elsewhere, Some(Nobody::Here), "it takes no tasks of another project");
+        assert_eq!(elsewhere, Some(Nobody::Here), "workers of another project do not count");
     }
 }

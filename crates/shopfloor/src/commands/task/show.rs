@@ -1,4 +1,4 @@
-//! `shopfloor task show`: everything about one task.
+//! `shopfloor task show`.
 
 use domain::{ReportVerdict, TaskStatus};
 use protocol::{
@@ -39,8 +39,8 @@ fn render(detail: &TaskDetail, project: &str, out: &Output) -> String {
     };
     part("Context", if task.context.is_empty() { Vec::new() } else { vec![indented(&task.context)] });
     part("Acceptance", criteria(&task.acceptance, reports, out));
-    part("Waits for", deps.iter().map(|dep| other(dep, out)).collect());
-    part("What waits for it", dependants.iter().map(|dep| other(dep, out)).collect());
+    part("Dependencies", deps.iter().map(|dep| other(dep, out)).collect());
+    part("Dependants", dependants.iter().map(|dep| other(dep, out)).collect());
     part("Attempts", attempts.iter().map(|attempt| tried(attempt, out)).collect());
     part("Reports", reports.iter().map(|report| reported(report, out)).collect());
     part("Questions", escalations.iter().map(|escalation| asked(escalation, out)).collect());
@@ -69,7 +69,7 @@ fn head(task: &Task, attempts: &[Attempt], project: &str, out: &Output) -> Strin
     fields(out, &pairs)
 }
 
-/// Each criterion with how the newest report that was judged met it.
+/// Each criterion with its result in the newest checked report.
 fn criteria(criteria: &[Criterion], reports: &[Report], out: &Output) -> Vec<String> {
     let judged =
         reports.iter().rev().find(|report| report.verdict != ReportVerdict::Late && !report.results.is_empty());
@@ -82,8 +82,8 @@ fn criterion_line(criterion: &Criterion, result: Option<&CriterionResult>, out: 
     let (mark, style) = match result.map(|result| result.passed) {
         Some(Some(true)) => ("✓ met     ", Style::Green),
         Some(Some(false)) => ("✗ not met ", Style::Red),
-        Some(None) => ("? to judge", Style::Yellow),
-        None => ("  not seen", Style::Dim),
+        Some(None) => ("? review  ", Style::Yellow),
+        None => ("  no check", Style::Dim),
     };
     let why = result.filter(|result| result.passed != Some(true)).map(|result| result.reason.as_str());
     let why = why.filter(|why| !why.is_empty()).map(|why| format!("\n{}", deeper(why, 15))).unwrap_or_default();
@@ -120,7 +120,7 @@ fn tried(attempt: &Attempt, out: &Output) -> String {
 fn reported(report: &Report, out: &Output) -> String {
     let verdict = words::verdict_style(report.verdict).paint(report.verdict.word(), out.color);
     let score = report.context_score.map(|score| format!(", context {score} of 5")).unwrap_or_default();
-    let how = if report.collected { ", collected from what the agent said" } else { "" };
+    let how = if report.collected { ", from the agent's last message" } else { "" };
     let at = when::relative(report.at, out.now);
     let mut lines =
         vec![format!("  attempt {}, {at}: {verdict}{score}{how}", report.attempt), deeper(&report.summary, 5)];
@@ -164,7 +164,7 @@ fn indented(text: &str) -> String {
     deeper(text, 2)
 }
 
-/// Text of others, further to the right.
+/// Indents other people's text.
 fn deeper(text: &str, columns: usize) -> String {
     let lines = clean(text);
     lines.lines().map(|line| format!("{}{line}", " ".repeat(columns))).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! `shopfloor task take-over`: what would run on one's own runner is seen before it does.
+//! `shopfloor task take-over`: asks before it runs a colleague's command on your own runner.
 
 use std::io::{IsTerminal, Write};
 
@@ -16,7 +16,7 @@ pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Fai
     let client = context.client()?;
     let runner = pick_if::<Runner>(&client, args.runner.as_deref()).await?;
     let task = super::id(&client, &args.task).await?;
-    // A program of one's own needs no other word for its agent.
+    // Your own command implies the agent `command`.
     let agent = args.agent.or_else(|| (!args.argv.is_empty()).then(|| "command".to_owned()));
     let same = agent.as_deref().is_none_or(|agent| agent == "command");
     let argv = match args.argv.is_empty() && same {
@@ -29,13 +29,13 @@ pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Fai
     super::said(&taken, &context.out)
 }
 
-/// The command that a colleague's worker runs for a task, once it was shown and approved; nothing when none would run.
+/// The colleague's command for a task, once it was shown and approved; `None` if none would run.
 async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>, Failure> {
     let detail: TaskDetail = client.ask(Call::TaskShow { task }).await?;
     let Some(session) = detail.task.session else { return Ok(Vec::new()) };
     let found: SessionDetail = match client.ask(Call::SessionShow { session }).await {
         Ok(found) => found,
-        // What may not be seen cannot be approved either: the hub says what to do.
+        // A command that you cannot see cannot be approved: the hub explains what to do.
         Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
@@ -45,7 +45,8 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
         return Ok(Vec::new());
     }
     let (owner, line) = (&found.session.owner.name, plan::line_of(&found.argv));
-    let shown = clean(&format!("your runner would run what {owner} chose:\n  {}", line.replace('\n', "\n  ")));
+    let shown =
+        clean(&format!("your runner would run this command, which {owner} chose:\n  {}", line.replace('\n', "\n  ")));
     if yes {
         crate::output::say(&shown);
         return Ok(found.argv);
@@ -60,9 +61,9 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
     }
 }
 
-const ADVICE: &str = "say --yes if it may run, `-- PROGRAM` for another command, or --agent NAME for another agent";
+const ADVICE: &str = "pass --yes to run it, `-- PROGRAM` for your own command, or --agent NAME for another agent";
 
-/// Asks at the terminal; anything but a yes is none.
+/// Asks on the terminal; only a yes counts.
 fn asked(question: &str) -> Result<bool, Failure> {
     let unread = |error: std::io::Error| Failure::other(format!("could not read the answer: {error}"));
     let mut stderr = std::io::stderr().lock();

@@ -1,4 +1,4 @@
-//! `shopfloor task watch`: tasks as they move, as bars on a terminal and as lines elsewhere.
+//! `shopfloor task watch`: bars on a terminal, lines elsewhere.
 
 mod board;
 mod draw;
@@ -18,10 +18,10 @@ use crate::{Context, Exit, Failure, Output, tty};
 use board::{Board, End, Moved};
 use draw::Screen;
 
-/// How often a terminal is drawn anew at most.
+/// Minimum time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Follows tasks until told to stop, or until nothing moves any more.
+/// Follows tasks until a signal, or until nothing can change any more.
 pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Failure> {
     let client = context.client()?;
     let filter = args.scope.filter(&client).await?;
@@ -44,10 +44,10 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Fail
     loop {
         tokio::select! {
             event = events.recv() => {
-                // The other end goes on until it has told us that it cannot.
+                // The sender runs until it notices that the receiver is gone.
                 let Some(event) = event else { return Ok(Exit::Other) };
                 follower.take(event?).await?;
-                // Before everything is known there is nothing to draw.
+                // Draw nothing before the tasks are loaded.
                 dirty = follower.board.is_loaded();
             }
             _ = frames.tick(), if dirty && bars => {
@@ -66,7 +66,7 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Fail
     }
 }
 
-/// Events in a channel: waiting for one can then be given up without losing any.
+/// Events in a channel: waiting for one can be cancelled without losing it.
 fn follow(mut watch: Watch) -> mpsc::Receiver<Result<Event, ClientError>> {
     let (send, receive) = mpsc::channel(256);
     tokio::spawn(async move {
@@ -88,9 +88,9 @@ struct Follower<'a> {
     board: Board,
     screen: Screen,
     bars: bool,
-    /// The summary, as long as nothing came after it.
+    /// The summary, if it is the last line.
     said: Option<String>,
-    /// What it was last said to wait for.
+    /// The last reason for waiting that was printed.
     stood: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Follower<'_> {
         match event {
             Event::Lost { why, retry_in } => {
                 self.screen.clear(self.out)?;
-                self.out.note(&format!("connection lost ({why}); trying again in {:.1} s", retry_in.as_secs_f64()));
+                self.out.note(&format!("connection lost ({why}); reconnecting in {:.1} s", retry_in.as_secs_f64()));
             }
             Event::Frame(FromHub::Welcome { resumed: false, .. }) => self.board.forget(),
             Event::Frame(FromHub::Sync { changes, .. }) => changes.iter().for_each(|change| self.board.learn(change)),
@@ -115,7 +115,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Tasks are not in the sync: there may be very many.
+    /// Loads the tasks: the sync does not contain them, because there may be very many.
     async fn load(&mut self) -> Result<(), Failure> {
         let tasks = super::all(&self.client, self.filter.clone()).await?;
         if self.out.json {
@@ -130,7 +130,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Everything in one line, unless that is the last line already.
+    /// Prints the summary, unless it is already the last line.
     fn sum_up(&mut self) -> Result<(), Failure> {
         let summary = self.board.summary();
         if self.said.as_ref() != Some(&summary) {
@@ -140,7 +140,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Says once what nothing moves without.
+    /// Prints once why nothing moves.
     fn say_what_stands(&mut self) -> Result<(), Failure> {
         let now = domain::Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
         let stands = self.board.stands(now);
@@ -176,14 +176,14 @@ impl Follower<'_> {
         match end {
             End::Done => Ok(Exit::Done),
             End::Failed { failed, blocked } => {
-                self.out.note(&format!("nothing moves any more: {failed} failed, {blocked} stay blocked"));
+                self.out.note(&format!("no task can make progress: {failed} failed, {blocked} blocked"));
                 Ok(Exit::Other)
             }
         }
     }
 }
 
-/// One move, as a line.
+/// One change as a line.
 fn line(moved: &Moved, at: domain::Timestamp) -> String {
     let at = at.to_string();
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);

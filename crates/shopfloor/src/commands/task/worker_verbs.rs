@@ -1,4 +1,4 @@
-//! What a worker does, for scripts: take, heartbeat, report, release, ask.
+//! A worker's verbs for scripts: take, heartbeat, report, release, ask.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use crate::output::clean;
 use crate::pick::pick;
 use crate::{Context, Exit, Failure, Output, when};
 
-/// How long one request waits; a longer wait is several of them.
+/// Maximum wait of one request; a longer wait takes several.
 const WAIT: u32 = 20;
-/// How often a report is looked at that is being checked.
+/// Polling interval for a report's verdict.
 const LOOK: Duration = Duration::from_millis(300);
 
 /// Takes a task.
@@ -53,7 +53,7 @@ pub(crate) async fn take(args: TakeArgs, context: &Context) -> Result<Exit, Fail
             if out.json {
                 out.show(&taken, |_| String::new())?;
             }
-            out.note(&format!("nothing to take: {}", taken.why_not.as_deref().unwrap_or("no task is ready")));
+            out.note(&format!("no task: {}", taken.why_not.as_deref().unwrap_or("no task is ready")));
             Ok(Exit::NotFound)
         }
     }
@@ -79,7 +79,7 @@ pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<
     context.out.show(&lease, |out| format!("the lease ends {}", when::ahead(lease.expires_at, out.now)))
 }
 
-/// Hands work back; with patience, waits for what becomes of it.
+/// Hands in a report and, if requested, waits for its verdict.
 pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, Failure> {
     let (task, fence) = hold(&args.hold)?;
     let summary = match (args.summary.read()?, &args.failed) {
@@ -114,7 +114,7 @@ pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, 
     Ok(if args.wait > 0 && report.verdict != ReportVerdict::Accepted { Exit::Other } else { Exit::Done })
 }
 
-/// The report once it was judged, or as it is when that takes too long.
+/// The report once it has a verdict, or as it is when the time is up.
 async fn judged(client: &Client, mut report: Report, patience: Duration) -> Result<Report, Failure> {
     let until = Instant::now() + patience;
     while report.verdict == ReportVerdict::Pending && Instant::now() < until {
@@ -125,7 +125,7 @@ async fn judged(client: &Client, mut report: Report, patience: Duration) -> Resu
             report = newer;
         }
         if !checking {
-            // Nobody checks it any more, so that no verdict comes by itself.
+            // Nobody checks it any more, so no verdict will come by itself.
             report.reason = report.reason.or(detail.task.reason);
             break;
         }
@@ -133,7 +133,7 @@ async fn judged(client: &Client, mut report: Report, patience: Duration) -> Resu
     Ok(report)
 }
 
-/// Gives a task back.
+/// Returns a task.
 pub(crate) async fn release(args: ReleaseArgs, context: &Context) -> Result<(), Failure> {
     let (task, fence) = hold(&args.hold)?;
     let input = TaskRelease { fence, reason: args.reason };
@@ -150,12 +150,10 @@ pub(crate) async fn ask(args: AskArgs, context: &Context) -> Result<(), Failure>
     context.out.show(&escalation, |_| format!("{}  waits for a person", escalation.id))
 }
 
-/// A worker names its task by its id: a title could be another one's.
+/// A worker names its task by id: another task may have the same title.
 fn hold(args: &HoldArgs) -> Result<(TaskId, u64), Failure> {
     match args.task.parse() {
         Ok(task) => Ok((task, args.fence)),
-        Err(error) => {
-            Err(Failure::usage(format!("{error}")).advise("give the task's whole id, as `task take` has said it"))
-        }
+        Err(error) => Err(Failure::usage(format!("{error}")).advise("pass the full task id that `task take` printed")),
     }
 }

@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::commands::serve_args::Log;
 
-/// What is worth a line unless RUST_LOG says otherwise.
+/// The default log filter, unless RUST_LOG is set.
 const FILTER: &str = "info,sqlx=warn,hyper=warn,rmcp=warn,rustls=warn";
 
 /// Starts the log.

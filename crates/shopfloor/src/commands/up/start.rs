@@ -1,6 +1,11 @@
-//! From settings to a running hub, until somebody stops it.
+//! Starts a hub from its settings and runs it until a signal stops it.
 
+use std::path::Path;
+
+use client::Client;
 use hub::StartError;
+use protocol::{Call, LoginLink};
+use store::OpenError;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::runner::Beside as RunnerBeside;
@@ -8,32 +13,36 @@ use super::{browser, log};
 use crate::commands::runner::{note, of_hub};
 use crate::commands::serve_args::{ServeArgs, ServeSettings};
 use crate::failure::chain;
-use crate::{Context, Failure};
+use crate::{Context, Failure, hub_file};
 
-/// What comes with the hub.
+/// What `up` starts with the hub.
 pub(crate) struct Beside {
     /// Its page in the person's browser.
     pub(crate) browser: bool,
-    /// A runner of this machine.
+    /// A runner on this machine.
     pub(crate) runner: bool,
 }
 
-/// Runs a hub until it is told to stop.
+/// Runs a hub until a signal stops it.
 pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> Result<(), Failure> {
     let out = &context.out;
     let data_dir = std::path::absolute(&context.settings.data_dir.value)
-        .map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))?;
+        .map_err(|error| Failure::usage(format!("could not resolve the data directory: {error}")))?;
     let settings = args.settle(&context.layers, &data_dir)?;
     log::start(settings.log.value);
-    // A connection is a file: take as many as the system gives.
+    // Each connection is a file: raise the limit as far as the system allows.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::warn!(%error, "the number of open files could not be raised");
+        tracing::warn!(%error, "could not raise the limit of open files");
     }
     let mut stop = Stop::listen()?;
     let hidden = of_hub(&settings, &data_dir);
     note(context, &hidden);
-    let mut running = hub::start(options(&settings, data_dir.clone())?).await.map_err(refused)?;
-    // A hub that cannot write still shows what it has, to those who are logged in.
+    let running = hub::start(options(&settings, data_dir.clone())?).await;
+    let mut running = match running {
+        Ok(running) => running,
+        Err(error) => return Err(refused(error, &data_dir).await),
+    };
+    // A hub that cannot write still serves its data to logged-in people.
     match running.login_link().await {
         Ok(link) => {
             out.line(&format!("log in once: {link}"))?;
@@ -42,8 +51,8 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
             }
         }
         Err(error) => out.note(&format!(
-            "could not make a login link: {}; browsers that are logged in and the CLI can read, `shopfloor login` \
-             makes a link later",
+            "could not create a login link: {}; logged-in browsers and the CLI can read; run `shopfloor login` later \
+             for a link",
             chain(&error)
         )),
     }
@@ -53,7 +62,7 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
         () = stop.asked() => {}
         () = running.stopped() => return Err(Failure::other("the hub stopped by itself; its log says why")),
     }
-    out.note("stopping; once more to stop at once");
+    out.note("stopping; press Ctrl-C again to stop at once");
     let end = async {
         if let Some(runner) = runner {
             runner.stop().await;
@@ -86,14 +95,28 @@ fn options(settings: &ServeSettings, data_dir: std::path::PathBuf) -> Result<hub
     Ok(options)
 }
 
-fn refused(error: StartError) -> Failure {
+async fn refused(error: StartError, data_dir: &Path) -> Failure {
+    if matches!(error, StartError::Listen(..) | StartError::Open(OpenError::Held(_)))
+        && let Some(already) = already_running(data_dir).await
+    {
+        return already;
+    }
     match error {
         StartError::Doors(_) | StartError::Tls(..) | StartError::Github(_) => Failure::usage(error.to_string()),
         other => Failure::other(other.to_string()),
     }
 }
 
-/// The two ways in which a process is asked to stop.
+/// Names the hub that already runs in this data directory, with a login link.
+async fn already_running(data_dir: &Path) -> Option<Failure> {
+    let url = hub_file::read_hub(data_dir).ok()??.url;
+    let token = hub_file::read_token(data_dir).ok()??;
+    let link: LoginLink = Client::new(&url, &token).ok()?.ask(Call::LoginLink {}).await.ok()?;
+    let failure = Failure::other(format!("Shopfloor is already running at {url}"));
+    Some(failure.advise(format!("log in: {}", link.link)))
+}
+
+/// The two signals that stop a process.
 pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,

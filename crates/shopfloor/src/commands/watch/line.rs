@@ -1,4 +1,4 @@
-//! A change as one line for people; of tasks or workers that changed together, a line each.
+//! A change as one line for people; tasks or workers that changed together get a line each.
 
 mod work;
 
@@ -11,12 +11,12 @@ use crate::commands::words;
 use crate::output::clean;
 use crate::table::shorten;
 
-/// The most columns of a message that a line shows.
+/// Maximum columns of a message in a line.
 const EXCERPT: usize = 120;
-/// Of more tasks or workers that changed together, only how many are at what.
+/// Above this number of tasks or workers, only their counts are shown.
 const EACH: usize = 8;
 
-/// What things are called, as far as we were told.
+/// Names of projects and workers, as far as known.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     projects: HashMap<ProjectId, String>,
@@ -24,7 +24,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Remembers the name of what changed.
+    /// Stores the name of what changed.
     pub(crate) fn learn(&mut self, change: &Change) {
         match change {
             Change::Project { project } => self.learn_projects(std::slice::from_ref(project)),
@@ -38,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Remembers the names of projects.
+    /// Stores the names of projects.
     pub(crate) fn learn_projects(&mut self, projects: &[Project]) {
         self.projects.extend(projects.iter().map(|project| (project.id, project.name.clone())));
     }
@@ -52,7 +52,7 @@ impl Names {
     }
 }
 
-/// The project that a change happened in.
+/// The project of a change.
 pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
     match change {
         Change::Project { project } => Some(project.id),
@@ -77,7 +77,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
 /// The line: time, position, what changed.
 pub(crate) fn render(delta: &Delta, names: &Names) -> String {
     let at = delta.at.to_string();
-    // The time of day is enough for something that is happening.
+    // The time of day suffices for a live event.
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
     let line = |text: String| {
         let text = format!("{clock}Z  {:>6}  {text}", delta.seq.0);
@@ -93,7 +93,7 @@ pub(crate) fn render(delta: &Delta, names: &Names) -> String {
     each.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether each of these gets a line.
+/// Whether each task or worker gets its own line.
 fn few<T>(changed: &[T]) -> bool {
     (1..=EACH).contains(&changed.len())
 }
@@ -103,7 +103,7 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::User { user } if user.disabled => format!("user      {} is disabled ({})", user.name, user.id),
         Change::User { user } => format!("user      {} ({})", user.name, user.id),
         Change::Project { project } => describe_project(project),
-        Change::ProjectGone { project } => format!("project   {} is gone ({project})", names.of(*project)),
+        Change::ProjectGone { project } => format!("project   {} was deleted ({project})", names.of(*project)),
         Change::Activity { activity } => describe_activity(activity, names),
         Change::Message { message } => describe_message(message, names),
         Change::Unread { unread } => {
@@ -113,7 +113,7 @@ fn describe(delta: &Delta, names: &Names) -> String {
             let state = if runner.connected { "connected" } else { "not connected" };
             format!("runner    {} of {} is {state} ({})", runner.name, runner.owner.name, runner.id)
         }
-        Change::RunnerGone { runner } => format!("runner    {runner} is gone"),
+        Change::RunnerGone { runner } => format!("runner    {runner} was removed"),
         Change::Workspace { workspace } => {
             let branch = workspace.branch.as_deref().unwrap_or("without a branch");
             let changes =
@@ -126,13 +126,13 @@ fn describe(delta: &Delta, names: &Names) -> String {
         }
         Change::Tasks { tasks } => work::tasks(tasks, names),
         Change::Workers { workers } => work::workers(workers, names),
-        Change::WorkerGone { worker } => format!("worker    {} is gone", names.worker(*worker)),
+        Change::WorkerGone { worker } => format!("worker    {} was removed", names.worker(*worker)),
         Change::Escalation { escalation } => work::escalation(escalation, names),
         Change::Approval { approval } => work::approval(approval, names),
         Change::WorkEntry { entry } => work::decision(entry, names),
-        Change::WorkSettings { project, .. } => format!("work      in {} is set up anew", names.of(*project)),
-        Change::ExecutionGone { project } => format!("sessions  of {} are hidden now", names.of(*project)),
-        Change::Unknown => "something that this version does not know".to_owned(),
+        Change::WorkSettings { project, .. } => format!("work      settings of {} changed", names.of(*project)),
+        Change::ExecutionGone { project } => format!("sessions  of {} are no longer shared", names.of(*project)),
+        Change::Unknown => "a change that this version does not know".to_owned(),
     }
 }
 

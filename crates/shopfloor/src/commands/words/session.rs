@@ -1,4 +1,4 @@
-//! What a session is at, in the same words wherever it is said.
+//! A session's state, in the same words everywhere.
 
 use domain::{SessionStatus, Timestamp};
 use protocol::{Runner, Session};
@@ -6,7 +6,7 @@ use protocol::{Runner, Session};
 use crate::table::{Cell, Style};
 use crate::when;
 
-/// What a session is at; of one whose runner is away, what was last known.
+/// A session's state; if its runner is away, the last known one.
 pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) -> String {
     let state = &session.state;
     if !state.ended()
@@ -22,7 +22,7 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
         _ if session.stopping => return "stopping".to_owned(),
         status => status.to_string(),
     };
-    // What was asked for, or says itself how it ended, needs no reason.
+    // A requested stop, or an exit code, needs no reason.
     let explained =
         state.status == SessionStatus::Exited && (session.stopping || state.code.is_some() || state.signal.is_some());
     match state.detail.as_deref().filter(|detail| !detail.is_empty() && !explained) {
@@ -31,7 +31,7 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
     }
 }
 
-/// How a session's process ended: always `exited` first, whoever ended it.
+/// How a session's process ended; always starts with `exited`.
 pub(crate) fn exited(stopped: bool, code: Option<i32>, signal: Option<i32>) -> String {
     match (code, signal) {
         _ if stopped => "exited, stopped".to_owned(),
@@ -41,13 +41,13 @@ pub(crate) fn exited(stopped: bool, code: Option<i32>, signal: Option<i32>) -> S
     }
 }
 
-/// Whether its process never ran: there is a reason, and nothing of it.
+/// Whether its process never ran: there is a reason, but no output.
 fn never_started(Session { state, recording, .. }: &Session) -> bool {
     let unknown = state.status == SessionStatus::Exited && state.code.is_none() && state.signal.is_none();
     unknown && state.detail.is_some() && recording.output_bytes == 0 && recording.disk_bytes == 0
 }
 
-/// What a session is at, in its colour.
+/// A session's state in its colour.
 pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timestamp) -> Cell {
     let away = runner.is_some_and(|runner| !runner.connected);
     let style = match session.state.status {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_ended_it_it_is_exited_first() {
+    fn every_ending_starts_with_exited() {
         let none = || json!({});
         let shown = json!({"recording": {"output_bytes": 9, "disk_bytes": 9, "duration_ms": 1, "keep": false}});
         for (state, more, words) in [

@@ -1,4 +1,4 @@
-//! The words of tasks and workers: read from the command line, shown in their colours.
+//! The words of tasks and workers: parsed from the command line, shown in colours.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use domain::{AnswerAct, AssignStrategy, ReportVerdict, TaskStatus, WorkerStatus};
@@ -17,15 +17,15 @@ macro_rules! readers {
 }
 
 readers! {
-    /// Reads what a task is at.
+    /// Parses a task's status.
     task_status: TaskStatus;
-    /// Reads who takes which task.
+    /// Parses an assignment strategy.
     strategy: AssignStrategy;
-    /// Reads what an answer does.
+    /// Parses what an answer does.
     act: AnswerAct;
 }
 
-/// A sign for what a task is at, beside the word.
+/// A symbol for a task's status.
 pub(crate) fn sign(status: TaskStatus) -> char {
     match status {
         TaskStatus::Blocked => '⊘',
@@ -40,7 +40,7 @@ pub(crate) fn sign(status: TaskStatus) -> char {
     }
 }
 
-/// The colour of what a task is at.
+/// The colour of a task's status.
 pub(crate) fn task_style(status: TaskStatus) -> Style {
     match status {
         TaskStatus::Ready => Style::Plain,
@@ -51,18 +51,18 @@ pub(crate) fn task_style(status: TaskStatus) -> Style {
     }
 }
 
-/// Why a task is at what it is at; how far it is says more while somebody works on it.
+/// Why a task has its status; while a worker works on it, its progress instead.
 pub(crate) fn why(task: &TaskLine) -> Option<&str> {
     let (reason, progress) = (task.reason.as_deref(), task.progress.as_deref());
     if task.status.is_held() { progress.or(reason) } else { reason }
 }
 
-/// What a task is at.
+/// A task's status.
 pub(crate) fn task_cell(status: TaskStatus) -> Cell {
     Cell::styled(format!("{} {status}", sign(status)), task_style(status))
 }
 
-/// What became of a report.
+/// A report's verdict.
 pub(crate) fn verdict_style(verdict: ReportVerdict) -> Style {
     match verdict {
         ReportVerdict::Pending => Style::Plain,
@@ -71,7 +71,7 @@ pub(crate) fn verdict_style(verdict: ReportVerdict) -> Style {
     }
 }
 
-/// What a worker is at, and why.
+/// A worker's status, and why.
 pub(crate) fn worker_cell(worker: &Worker) -> Cell {
     let style = match worker.status {
         WorkerStatus::Idle => Style::Plain,
@@ -92,7 +92,7 @@ pub(crate) fn worker_name(worker: &Worker) -> Cell {
 /// An amount of money.
 pub(crate) fn money(micros: u64) -> String {
     let cents = micros % 1_000_000 / 10_000;
-    // Small amounts are what tasks cost.
+    // Tasks cost small amounts.
     if micros < 1_000_000 && !micros.is_multiple_of(10_000) {
         format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
     } else {
@@ -100,9 +100,9 @@ pub(crate) fn money(micros: u64) -> String {
     }
 }
 
-/// Reads an amount of money, as `5.00`.
+/// Parses an amount of money, such as `5.00`.
 pub(crate) fn read_money(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not an amount in dollars, as 5.00");
+    let wrong = || format!("`{text}` is not an amount in dollars, such as 5.00");
     let digits = text.trim().trim_start_matches('$');
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     if part.len() > 6 || whole.is_empty() && part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -118,17 +118,12 @@ pub(crate) fn read_money(text: &str) -> Result<u64, String> {
         .ok_or_else(wrong)
 }
 
-/// So many of something, as one or as several are said.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
-/// What is counted in hundredths.
+/// A number of hundredths as a decimal.
 pub(crate) fn hundredths(value: u32) -> String {
     format!("{}.{:02}", value / 100, value % 100)
 }
 
-/// A stretch of time in its best unit.
+/// A duration in its best unit.
 pub(crate) fn stretch(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),

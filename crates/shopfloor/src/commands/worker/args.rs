@@ -1,54 +1,54 @@
-//! What `shopfloor worker …` takes.
+//! Arguments of `shopfloor worker`.
 
 use clap::{Args, Subcommand};
 
 use crate::commands::words;
 
-/// Everything that can be done with workers.
+/// Subcommands for workers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkerCommand {
-    /// Start workers that take a project's tasks, one after the other
+    /// Start workers that take a project's tasks, one at a time
     #[command(after_help = EXAMPLES)]
     Start(StartArgs),
-    /// The workers that you may see
+    /// List the workers that you can see
     List(ScopeArgs),
-    /// How the pool does: who works on what, how far, what it cost
+    /// Show each worker's task, progress and cost
     Status(ScopeArgs),
-    /// One worker: what it has done, and what was decided about it
+    /// Show one worker: its attempts and the decisions about it
     Show {
-        /// Its id or name
+        /// The worker's id or name
         worker: String,
     },
-    /// Change one of your workers; what is not named stays
+    /// Change one of your workers; everything that you do not name stays as it is
     Update(UpdateArgs),
-    /// Stop one of your workers; its task goes back with its work saved
+    /// Stop one of your workers; its task returns to the queue with its work saved
     Stop {
-        /// Its id or name
+        /// The worker's id or name
         worker: String,
-        /// At once, without letting the agent end by itself
+        /// Kill its session at once
         #[arg(long)]
         force: bool,
     },
-    /// Start one of your workers afresh, with its breaker closed
+    /// Restart one of your workers and reset its breaker
     Restart {
-        /// Its id or name
+        /// The worker's id or name
         worker: String,
     },
-    /// Remove one of your workers; what it did is kept
+    /// Remove one of your workers; its history is kept
     Remove {
-        /// Its id or name
+        /// The worker's id or name
         worker: String,
     },
-    /// Stop all of your workers in a project
+    /// Stop all your workers in a project
     StopAll {
         /// The project (id or name)
         #[arg(long, value_name = "PROJECT")]
         project: String,
-        /// At once, without letting the agents end by themselves
+        /// Kill their sessions at once
         #[arg(long)]
         force: bool,
     },
-    /// What was decided about workers and tasks, and why, newest first
+    /// List decisions about workers and tasks with their reasons, newest first
     Log(LogArgs),
 }
 
@@ -64,34 +64,35 @@ pub(crate) struct StartArgs {
     /// The project whose tasks they take (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: String,
-    /// codex, claude, gemini, opencode, command, or one of your own [default: command, if one is given]
-    #[arg(long, value_name = "NAME", required_unless_present = "argv")]
+    /// codex, claude, gemini, opencode, command, or your own adapter [default: command, if one is given]
+    #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// How many, up to 32 [default: 1]
+    /// How many workers, at most 32 [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(store::MAX_WORKERS)))]
     pub(crate) count: Option<u32>,
-    /// Who they are in the team
+    /// Their role in the team
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// The model, instead of the agent's own choice
+    /// The model [default: the agent's own choice]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// What each may cost in all, in dollars; it stops before it costs more [default: anything]
+    /// Budget of each worker in dollars; it stops before it exceeds it [default: no limit]
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
-    /// Something that they can do, for tasks that need it; may be repeated
+    /// An ability, for tasks that need it; may be repeated
     #[arg(long = "ability", value_name = "ABILITY")]
     pub(crate) abilities: Vec<String>,
     /// Which of your runners (id or name) [default: one that has the agent]
     #[arg(long, value_name = "RUNNER")]
     pub(crate) runner: Option<String>,
-    /// Let their sessions write nowhere but in their workspaces, and hide your home folder; without this they run as you and can read your keys
+    /// Confine their sessions to their workspaces and hide your home folder; without this they run as you and can read
+    /// your keys
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// In its sandbox, without the network
+    /// No network in the sandbox
     #[arg(long, requires = "sandbox")]
     pub(crate) no_network: bool,
-    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
+    /// Make your home folder readable in the sandbox; Shopfloor's data stays hidden
     #[arg(long, requires = "sandbox")]
     pub(crate) home: bool,
     /// The command and its arguments
@@ -99,46 +100,46 @@ pub(crate) struct StartArgs {
     pub(crate) argv: Vec<String>,
 }
 
-/// Whose workers.
+/// Which workers.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
-    /// Only those of this project (id or name)
+    /// Only in this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
 }
 
-/// Changes to a worker.
+/// Arguments of `worker update`.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// Its id or name
+    /// The worker's id or name
     pub(crate) worker: String,
-    /// What people call it
+    /// The new name
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// What it may cost in all, in dollars; 0: anything
+    /// Its budget in dollars; 0: no limit
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
-    /// Something that it can do; may be repeated, replaces the list
+    /// An ability; may be repeated, replaces the list
     #[arg(long = "ability", value_name = "ABILITY")]
     pub(crate) abilities: Vec<String>,
 }
 
-/// Which decisions to list.
+/// Arguments of `worker log`.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// The project (id or name)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: String,
-    /// Only those about this worker (id or name)
+    /// Only decisions about this worker (id or name)
     #[arg(long, value_name = "WORKER")]
     pub(crate) worker: Option<String>,
-    /// Only those about this task (id or title)
+    /// Only decisions about this task (id or title)
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Only those with a lower number
+    /// Only decisions with a lower number
     #[arg(long, value_name = "N")]
     pub(crate) before: Option<u64>,
-    /// How many at most
+    /// How many decisions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) limit: Option<u32>,
 }

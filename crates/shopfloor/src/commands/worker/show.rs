@@ -1,4 +1,4 @@
-//! `shopfloor worker show`: one worker with its history.
+//! `shopfloor worker show`.
 
 use protocol::{WorkerAttempt, WorkerDetail};
 
@@ -11,9 +11,9 @@ use crate::{Output, when};
 pub(super) fn render(detail: &WorkerDetail, names: &Names, out: &Output) -> String {
     let title = |text: &str| Style::Bold.paint(text, out.color);
     let mut parts = vec![head(detail, out)];
-    parts.push(format!("{}\n{}", title("What it had"), attempts(&detail.attempts, out)));
+    parts.push(format!("{}\n{}", title("Attempts"), attempts(&detail.attempts, out)));
     if !detail.log.is_empty() {
-        parts.push(format!("{}\n{}", title("What was decided"), log_table(&detail.log, names, out)));
+        parts.push(format!("{}\n{}", title("Decisions"), log_table(&detail.log, names, out)));
     }
     parts.join("\n\n")
 }
@@ -34,7 +34,7 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
                 "{} done, {} failed, {} in a row",
                 worker.done,
                 worker.failed,
-                words::counted(u64::from(worker.failures), "failure", "failures")
+                words::counted(worker.failures, "failure", "failures")
             )
             .into(),
         ),
@@ -57,7 +57,7 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
 }
 
 fn waiting(count: usize) -> String {
-    words::counted(count as u64, "task waits at it", "tasks wait at it")
+    words::counted(count, "open question", "open questions")
 }
 
 fn attempts(attempts: &[WorkerAttempt], out: &Output) -> String {

@@ -1,4 +1,4 @@
-//! `shopfloor worker status`: how the pool does.
+//! `shopfloor worker status`.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::pick::pick_if;
 use crate::table::Table;
 use crate::{Failure, Output, when};
 
-/// Shows who works on what.
+/// Shows each worker's task.
 pub(super) async fn run(project: Option<&str>, client: &Client, out: &Output) -> Result<(), Failure> {
     let project = pick_if::<Project>(client, project).await?;
     let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
@@ -52,7 +52,11 @@ fn summary(workers: &[Worker], tasks: &[TaskLine]) -> String {
         .collect();
     let ready = tasks.iter().filter(|task| task.status == TaskStatus::Ready).count();
     let asked = tasks.iter().filter(|task| task.status == TaskStatus::Escalated).count();
-    let asked = if asked > 0 { format!(", {asked} need you (`shopfloor escalation list`)") } else { String::new() };
+    let asked = if asked > 0 {
+        format!(", {asked} waiting for an answer (`shopfloor escalation list`)")
+    } else {
+        String::new()
+    };
     let workers = if workers.is_empty() { "none".to_owned() } else { workers.join(", ") };
     format!("workers: {workers}; tasks: {ready} ready{asked}")
 }

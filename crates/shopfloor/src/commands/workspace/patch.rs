@@ -1,4 +1,4 @@
-//! What was changed in a workspace, as a patch that `git apply` takes.
+//! A workspace's changes as a patch for `git apply`.
 
 use protocol::{DiffKind, FileDiff, Hunk, WorkspaceDiff};
 
@@ -6,15 +6,15 @@ use crate::Output;
 use crate::output::clean;
 use crate::table::Style;
 
-/// The files that are in a patch by name only: their lines are not all there, or are not text.
+/// Files that a patch only names: their lines are incomplete, or are not text.
 pub(super) fn not_in_it(diff: &WorkspaceDiff) -> Vec<&FileDiff> {
     diff.files.iter().filter(|file| !whole(file)).collect()
 }
 
-/// All changes; with `stat` only what they are, file by file.
+/// All changes; with `stat`, only a summary of each file.
 pub(super) fn changes(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String {
     if diff.files.is_empty() {
-        return Style::Dim.paint("nothing was changed", out.color);
+        return Style::Dim.paint("no changes", out.color);
     }
     if stat {
         return diff.files.iter().map(|file| summary(file, out)).collect::<Vec<_>>().join("\n");
@@ -29,7 +29,7 @@ pub(super) fn changes(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String 
     )
 }
 
-/// Whether what is known of a file is all that changed in it.
+/// Whether all changes of a file are known.
 fn whole(file: &FileDiff) -> bool {
     let same_content = file.insertions == 0 && file.deletions == 0 && file.hunks.is_empty();
     !file.binary && (file.exact || same_content) && (file.mode.is_some() || file.old_mode.is_some())
@@ -37,7 +37,7 @@ fn whole(file: &FileDiff) -> bool {
 
 fn summary(file: &FileDiff, out: &Output) -> String {
     let renamed = file.old_path.as_ref().map(|old| format!("{old} → ")).unwrap_or_default();
-    let kind = if file.binary { "  (not text)" } else { "" };
+    let kind = if file.binary { "  (binary)" } else { "" };
     let line = format!("{} {renamed}{}  +{} -{}{kind}", file.change, file.path, file.insertions, file.deletions);
     Style::Bold.paint(&clean(&line).replace('\n', " "), out.color)
 }
@@ -46,7 +46,7 @@ fn patch(file: &FileDiff, out: &Output) -> Vec<String> {
     if file.change != "type_changed" {
         return section(file, &file.hunks, out);
     }
-    // As git says it: what was there goes, and something of another kind comes.
+    // As in git: a change of kind is a deletion and an addition.
     let (gone, come): (Vec<Hunk>, Vec<Hunk>) = file.hunks.iter().cloned().partition(|hunk| hunk.new_start == 0);
     let before = FileDiff { change: "deleted".into(), mode: None, ..file.clone() };
     let now = FileDiff { change: "added".into(), old_mode: None, ..file.clone() };
@@ -93,7 +93,7 @@ fn hunk(hunk: &Hunk, out: &Output) -> Vec<String> {
             DiffKind::Added => ('+', Style::Green),
             DiffKind::Removed => ('-', Style::Red),
         };
-        // A program gets every byte; a terminal must not be driven by them.
+        // A program gets every byte; a terminal must not interpret them.
         let text = if out.width.is_none() { line.text.clone() } else { clean(line.text.trim_end_matches('\r')) };
         lines.push(style.paint(&format!("{mark}{text}"), out.color));
         let open = (hunk.old_open && Some(at) == old_end && line.kind != DiffKind::Added)
@@ -103,7 +103,7 @@ fn hunk(hunk: &Hunk, out: &Output) -> Vec<String> {
     lines
 }
 
-/// A path as git names it in a patch: what is not plain is quoted.
+/// A path as in a git patch: unusual characters are quoted.
 fn named(prefix: &str, path: &str) -> String {
     if !path.contains(|c: char| c.is_control() || c == '"' || c == '\\') {
         return format!("{prefix}{path}");
@@ -124,7 +124,7 @@ fn named(prefix: &str, path: &str) -> String {
     quoted
 }
 
-/// A name with blanks ends with a tab, so that git knows where it ends.
+/// A name with blanks ends with a tab, as git requires.
 fn ended(name: String) -> String {
     if name.contains(' ') && !name.starts_with('"') { format!("{name}\t") } else { name }
 }
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(std::fs::metadata(dir.path().join("run.sh")).unwrap().permissions().mode() & 0o100, 0o100);
         let left: Vec<&str> = not_in_it(&diff).iter().map(|file| file.path.as_str()).collect();
         assert_eq!(left, ["picture", "long.txt"]);
-        assert!(!changes(&diff, false, &out(Some(80))).contains('\u{1b}'), "a terminal is not driven");
-        assert!(changes(&diff, true, &out(None)).contains("modified picture  +0 -0  (not text)"));
+        assert!(!changes(&diff, false, &out(Some(80))).contains('\u{1b}'), "a terminal gets no escape sequences");
+        assert!(changes(&diff, true, &out(None)).contains("modified picture  +0 -0  (binary)"));
     }
 }

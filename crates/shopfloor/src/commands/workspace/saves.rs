@@ -1,18 +1,18 @@
-//! The saves of a workspace: what each has, what it has not, and which one was brought back.
+//! The saves of a workspace: their files, what they lack, and which one was restored.
 
 use protocol::Save;
 
 use crate::table::{Cell, Style, Table};
 use crate::{Output, when};
 
-/// How many digits of an id are enough for people.
+/// How many digits of an id to show.
 const DIGITS: usize = 12;
-/// How many files that were left out are named.
+/// How many left-out files to name.
 const NAMED: usize = 3;
 
 /// All of them, newest first.
 pub(super) fn table(saves: &[Save], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "WHEN", "FILES", "NOTE…"], "nothing was saved: there was nothing uncommitted");
+    let mut table = Table::new(&["ID", "WHEN", "FILES", "NOTE…"], "no saves: there was no uncommitted work");
     for save in saves {
         let notes: Vec<String> = save.restored.iter().map(|id| format!("{} was restored", short(id))).collect();
         let missing = missing(save);
@@ -28,7 +28,7 @@ pub(super) fn table(saves: &[Save], out: &Output) -> String {
     table.render(out)
 }
 
-/// What a save does not have, in words.
+/// What a save lacks, for people.
 pub(super) fn missing(save: &Save) -> Option<String> {
     let named: Vec<String> =
         save.left_out.iter().take(NAMED).map(|out| format!("{} ({})", out.path, out.why)).collect();
@@ -39,17 +39,17 @@ pub(super) fn missing(save: &Save) -> Option<String> {
     (!named.is_empty()).then(|| format!("without {}{more}", named.join(", ")))
 }
 
-/// What was brought back, as far as the list of saves before and after tells.
+/// What was restored, as far as the lists of saves before and after tell.
 pub(super) fn restored(wanted: Option<&str>, saves: &[Save], out: &Output) -> Vec<String> {
     let newest = saves.first();
     let id = newest.and_then(|save| save.restored.clone()).or_else(|| wanted.map(str::to_lowercase));
     let Some(save) = id.and_then(|id| saves.iter().find(|save| save.id.starts_with(&id))) else { return vec![] };
-    let mut lines = vec![format!("this is what was saved {} ({})", when::relative(save.at, out.now), short(&save.id))];
+    let mut lines = vec![format!("restored save {} (made {})", short(&save.id), when::relative(save.at, out.now))];
     lines.extend(missing(save).map(|missing| format!("that save is {missing}")));
     if let Some(before) =
         saves.get(1).filter(|before| before.id != save.id && newest.is_some_and(|n| n.restored.is_some()))
     {
-        lines.push(format!("what was there before is in the save {}", short(&before.id)));
+        lines.push(format!("the state before it is in save {}", short(&before.id)));
     }
     lines
 }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_save_has_not_is_said() {
+    fn left_out_files_of_a_save_are_listed() {
         let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(60_000) };
         let save = |id: &str, left_out: Vec<LeftOut>, restored: Option<&str>| {
             let (id, restored) = (id.repeat(40), restored.map(|id| id.repeat(40)));

@@ -57,7 +57,7 @@ async fn ten_watchers_are_one_stream_and_nobody_is_none() {
     drop(last);
     let unwatch = |frame: &ToRunner| matches!(frame, ToRunner::Unwatch { channel: ended } if *ended == channel);
     fixture.runner.told("the last one left", unwatch).await;
-    // What is still under way reaches nobody, and the next watcher begins anew.
+    // Frames in flight reach nobody, and the next watcher starts over.
     fixture.runner.frame(data(channel, 104, "late")).await;
     let mut again = watch(&fixture.hub, &fixture.olga, session, None).await;
     let (fresh, from) = fixture.runner.watched(session).await;
@@ -155,7 +155,7 @@ async fn a_cut_link_is_shown_and_the_stream_goes_on_where_it_was() {
     for (socket, may_type) in [(&mut owner, true), (&mut peer, false)] {
         assert_eq!(socket.shown().await, Shown::Watching { channel: 7, may_type, reachable: false });
     }
-    // Whoever comes meanwhile is told that the runner is away, and gets what is known.
+    // A new watcher learns that the runner is away, and gets what is known.
     let mut late = Socket::live(fixture.hub.url(), &fixture.pete).await;
     late.watch(7, session, None).await;
     assert_eq!(late.shown().await, Shown::Watching { channel: 7, may_type: false, reachable: false });
@@ -195,7 +195,7 @@ async fn a_screen_that_was_asked_for_on_a_link_that_broke_is_asked_for_again() {
     fixture.runner.hello(8).await;
     let (channel, from) = fixture.runner.watched(session).await;
     assert_eq!(from, Some(10));
-    // The runner goes on with data, as it was asked; the screen is still missed.
+    // The runner continues with data, as requested; the screen is still missing.
     fixture.runner.frame(data(channel, 10, "x")).await;
     fixture.runner.told("a screen is asked for again", asked).await;
     fixture.runner.frame(screen(channel, 11, 80, "here")).await;

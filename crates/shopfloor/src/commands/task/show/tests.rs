@@ -120,10 +120,10 @@ fn everything_about_a_task_is_said() {
         "lease     ends in 1 min 30 s, fence 4",
         "All of \u{FFFD}[2Jthem.",
         "Context\n  See the lexer.",
-        "Acceptance\n  ✓ met       src/lexer.rs exists\n  ✗ not met   `make test` passes\n               exit code 2\n  ? to judge  It reads well",
+        "Acceptance\n  ✓ met       src/lexer.rs exists\n  ✗ not met   `make test` passes\n               exit code 2\n  ? review    It reads well",
         "1. codex-1 (codex), taken 2 min ago: refused after 1 min 30 s\n     tests fail\n     branch: keep-comments",
         "recording play ses_",
-        "attempt 1, 31 s ago: refused, context 4 of 5, collected from what the agent said\n     Did it.\n     refused: make test",
+        "attempt 1, 31 s ago: refused, context 4 of 5, from the agent's last message\n     Did it.\n     refused: make test",
         "files: src/lexer.rs\n     commits: 7 earlier, abc",
         "needs you, refused, 30 s ago: `shopfloor escalation answer esc_",
     ] {

@@ -1,4 +1,4 @@
-//! Tasks as we know them while they move; knows no terminal and asks nobody.
+//! The followed tasks as a state; knows no terminal and makes no requests.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use protocol::{Change, TaskFilter, TaskLine, Worker};
 use crate::commands::task::nobody::Nobody;
 use crate::commands::words;
 
-/// What is known of the tasks that are followed.
+/// The followed tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     filter: TaskFilter,
@@ -17,19 +17,19 @@ pub(crate) struct Board {
     loaded: bool,
 }
 
-/// A task that changed, and what it was at before.
+/// A changed task, and its status before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     pub(crate) before: Option<TaskStatus>,
     pub(crate) task: TaskLine,
 }
 
-/// How it ended when nothing moves any more.
+/// How following ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// All that was wanted is done.
+    /// All tasks are done.
     Done,
-    /// Some failed, or wait for what failed.
+    /// Some failed, or wait for a failed one.
     Failed { failed: usize, blocked: usize },
 }
 
@@ -38,7 +38,7 @@ impl Board {
         Self { filter, ..Self::default() }
     }
 
-    /// The hub will tell everything anew.
+    /// The hub will send a full sync.
     pub(crate) fn forget(&mut self) {
         *self = Self::new(std::mem::take(&mut self.filter));
     }
@@ -47,13 +47,13 @@ impl Board {
         self.loaded
     }
 
-    /// All tasks that there are.
+    /// Loads all tasks.
     pub(crate) fn load(&mut self, tasks: Vec<TaskLine>) {
         self.tasks = tasks.into_iter().map(|task| (task.id, task)).collect();
         self.loaded = true;
     }
 
-    /// Remembers who works.
+    /// Stores the workers.
     pub(crate) fn learn(&mut self, change: &Change) {
         match change {
             Change::Workers { workers } => {
@@ -66,11 +66,11 @@ impl Board {
         }
     }
 
-    /// Takes a change in; returns the tasks that are different now.
+    /// Applies a change; returns the tasks that differ now.
     pub(crate) fn apply(&mut self, change: &Change) -> Vec<Moved> {
         self.learn(change);
         let Change::Tasks { tasks } = change else { return Vec::new() };
-        // Before everything was listed there is nothing to compare with, and the list will have it.
+        // Before the tasks are loaded there is nothing to compare with, and the load will contain the change.
         if !self.loaded {
             return Vec::new();
         }
@@ -79,7 +79,7 @@ impl Board {
 
     fn put(&mut self, task: &TaskLine) -> Option<Moved> {
         let before = self.tasks.get(&task.id);
-        // What was listed may be newer than what is told; what is told may come twice.
+        // The load may be newer than the change; a change may arrive twice.
         if before.map_or_else(|| !self.wanted(task), |before| before.updated_at > task.updated_at || before == task) {
             return None;
         }
@@ -94,7 +94,7 @@ impl Board {
             && (worker.is_none() || *worker == task.assigned_to)
     }
 
-    /// How many tasks are at a status.
+    /// How many tasks have a status.
     pub(crate) fn count(&self, status: TaskStatus) -> usize {
         self.tasks.values().filter(|task| task.status == status).count()
     }
@@ -103,25 +103,24 @@ impl Board {
         self.tasks.len()
     }
 
-    /// The tasks that somebody has, with who.
+    /// Held tasks with their workers.
     pub(crate) fn held(&self) -> impl Iterator<Item = (&TaskLine, Option<&Worker>)> {
         let held = self.tasks.values().filter(|task| task.status.is_held());
         held.map(|task| (task, task.assigned_to.and_then(|worker| self.workers.get(&worker))))
     }
 
-    /// Everything in one line.
+    /// A summary in one line.
     pub(crate) fn summary(&self) -> String {
         let counts = TaskStatus::ALL.iter().map(|status| (status, self.count(*status))).filter(|(_, count)| *count > 0);
         let counts: Vec<String> =
             counts.map(|(status, count)| format!("{} {count} {status}", words::sign(*status))).collect();
         match self.tasks.len() {
             0 => "no tasks".to_owned(),
-            1 => format!("1 task: {}", counts.join(", ")),
-            many => format!("{many} tasks: {}", counts.join(", ")),
+            all => format!("{}: {}", words::counted(all, "task", "tasks"), counts.join(", ")),
         }
     }
 
-    /// How it ended, once nothing can move by itself any more.
+    /// How following ended, once no task can change by itself.
     pub(crate) fn end(&self) -> Option<End> {
         if !self.loaded {
             return None;
@@ -145,7 +144,7 @@ impl Board {
         Some(if failed + blocked > 0 { End::Failed { failed, blocked } } else { End::Done })
     }
 
-    /// What nothing moves without, while nobody works: people who must answer, and tasks that nobody takes.
+    /// Why nothing moves while no worker works: open questions, and ready tasks without a free worker.
     pub(crate) fn stands(&self, now: Timestamp) -> Option<String> {
         let taken = self.tasks.values().any(|task| task.status.is_held());
         let mut known: HashMap<ProjectId, Option<Nobody>> = HashMap::new();
@@ -156,23 +155,24 @@ impl Board {
         let why = |task: &TaskLine| task.reason.clone().or_else(|| nobody(task.project));
         let ready: Vec<Option<String>> =
             self.tasks.values().filter(|task| task.status == TaskStatus::Ready).map(why).collect();
-        // What has no reason yet is about to be handed out.
+        // A task without a reason is about to be assigned.
         if !self.loaded || taken || ready.iter().any(Option::is_none) {
             return None;
         }
         let mut parts = Vec::new();
-        match self.count(TaskStatus::Escalated) {
-            0 => {}
-            1 => parts.push("a person's answer about 1 task (`shopfloor escalation list`)".to_owned()),
-            many => parts.push(format!("people's answers about {many} tasks (`shopfloor escalation list`)")),
+        let asked = self.count(TaskStatus::Escalated);
+        if asked > 0 {
+            let tasks = words::counted(asked, "task waits", "tasks wait");
+            parts.push(format!("{tasks} for a person's answer (`shopfloor escalation list`)"));
         }
         if let Some(Some(why)) = ready.first() {
-            parts.push(format!("somebody who takes {} of the ready ones: {why}", ready.len()));
+            let tasks = words::counted(ready.len(), "ready task has", "ready tasks have");
+            parts.push(format!("{tasks} no free worker: {why}"));
         }
-        (!parts.is_empty()).then(|| format!("waits for {}", parts.join(", and for ")))
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// How many blocked tasks wait, however indirectly, for one of these.
+    /// How many blocked tasks wait, directly or indirectly, for one of these.
     fn dependants(&self, stopped: Vec<TaskId>) -> usize {
         let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
         for task in self.tasks.values().filter(|task| task.status == TaskStatus::Blocked) {
@@ -271,11 +271,11 @@ mod tests {
         let other = TaskLine { project: domain::ProjectId::generate(), ..sample("b", TaskStatus::Ready, &[]) };
         let mut scoped = Board::new(TaskFilter { project: Some(task.project), ..TaskFilter::default() });
         scoped.load(vec![task]);
-        assert_eq!(scoped.apply(&Change::Tasks { tasks: vec![other] }), [], "of another project");
+        assert_eq!(scoped.apply(&Change::Tasks { tasks: vec![other] }), [], "a task of another project");
     }
 
     #[test]
-    fn who_holds_a_task_is_known_until_they_are_gone() {
+    fn a_tasks_worker_is_known_until_it_is_removed() {
         let workers = ["anvil", "bellows"].map(|name| sample_worker(name, WorkerStatus::Working));
         let task = |worker: &Worker| TaskLine {
             assigned_to: Some(worker.id),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_waits_for_is_said_when_nobody_works() {
+    fn the_reason_for_waiting_is_shown_when_no_worker_works() {
         use TaskStatus as S;
         let now = domain::Timestamp::from_millis(1_794_774_000_000);
         let stands = |tasks: &[TaskLine]| {
@@ -307,23 +307,23 @@ mod tests {
         let asked = sample("a", S::Escalated, &[]);
         let waits = sample("b", S::Blocked, &[asked.id]);
         let both = [asked.clone(), waits];
-        assert_eq!(stands(&both).unwrap(), "waits for a person's answer about 1 task (`shopfloor escalation list`)");
+        assert_eq!(stands(&both).unwrap(), "1 task waits for a person's answer (`shopfloor escalation list`)");
         let why = Some("no worker has `gpu`".to_owned());
         let nobody = TaskLine { reason: why, ..sample("c", S::Ready, &[]) };
         let said = stands(&[asked.clone(), nobody]).unwrap();
-        assert!(said.ends_with("and for somebody who takes 1 of the ready ones: no worker has `gpu`"), "{said}");
-        assert_eq!(stands(&[asked.clone(), sample("d", S::Ready, &[])]), None, "it is about to be handed out");
+        assert!(said.ends_with("; 1 ready task has no free worker: no worker has `gpu`"), "{said}");
+        assert_eq!(stands(&[asked.clone(), sample("d", S::Ready, &[])]), None, "it is about to be assigned");
         let said = board(&[sample("d", S::Ready, &[])]).stands(now).unwrap();
-        assert!(said.contains("there is no worker: start one, or take it"), "{said}");
+        assert!(said.contains("no worker: start one with"), "{said}");
         assert_eq!(stands(&[asked, sample("e", S::Running, &[])]), None);
         assert_eq!(stands(&[sample("f", S::Done, &[])]), None);
     }
 
     #[test]
-    fn it_ends_when_nothing_moves_any_more() {
+    fn it_ends_when_no_task_can_make_progress() {
         use TaskStatus as S;
         let end = |tasks: &[TaskLine]| board(tasks).end();
-        assert_eq!(Board::new(TaskFilter::default()).end(), None, "nothing is known yet");
+        assert_eq!(Board::new(TaskFilter::default()).end(), None, "nothing is loaded yet");
         assert_eq!(end(&[]), Some(End::Done));
         assert_eq!(end(&[sample("a", S::Done, &[]), sample("b", S::Cancelled, &[])]), Some(End::Done));
         for moving in [S::Ready, S::Assigned, S::Running, S::Reported, S::Validating, S::Escalated] {
@@ -334,6 +334,6 @@ mod tests {
         let waits_too = sample("c", S::Blocked, &[waits.id]);
         let all = [failed, waits, waits_too];
         assert_eq!(end(&all), Some(End::Failed { failed: 1, blocked: 2 }));
-        assert_eq!(end(&[sample("a", S::Blocked, &[TaskId::generate()])]), None, "what it waits for may still end");
+        assert_eq!(end(&[sample("a", S::Blocked, &[TaskId::generate()])]), None, "its dependency may still finish");
     }
 }

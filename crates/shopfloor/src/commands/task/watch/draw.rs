@@ -1,4 +1,4 @@
-//! Bars for each status, and what is in work, drawn over what was drawn before.
+//! Bars for each status and the running tasks, redrawn in place.
 
 use domain::TaskStatus;
 use unicode_width::UnicodeWidthStr;
@@ -12,7 +12,7 @@ use crate::{Failure, Output};
 const WIDEST: usize = 50;
 const NAME: usize = 12;
 
-/// What stands on the terminal now.
+/// What is drawn now.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     lines: usize,
@@ -28,7 +28,7 @@ impl Screen {
         out.bytes(text.as_bytes())
     }
 
-    /// Takes what was drawn away.
+    /// Erases the last drawing.
     pub(crate) fn clear(&mut self, out: &Output) -> Result<(), Failure> {
         let text = self.up();
         self.lines = 0;
@@ -81,12 +81,12 @@ pub(crate) fn lines(board: &Board, (width, rows): (usize, usize), out: &Output) 
     }
     if held.len() > left && left > 0 {
         lines.pop();
-        lines.push(format!("… and {} more in work", held.len() - left + 1));
+        lines.push(format!("… and {} more running", held.len() - left + 1));
     }
     lines
 }
 
-/// `part` of `whole`, in so many columns; what is there at all is seen.
+/// `part` of `whole` as a bar of `width` columns; a part above 0 is always visible.
 fn bar(part: usize, whole: usize, width: usize) -> String {
     let full = (part * width).checked_div(whole).unwrap_or(0).max(usize::from(part > 0)).min(width);
     format!("{}{}", "█".repeat(full), "░".repeat(width - full))
@@ -99,7 +99,7 @@ mod tests {
     use protocol::TaskFilter;
 
     #[test]
-    fn bars_show_how_far_it_is() {
+    fn bars_show_progress() {
         let mut board = Board::new(TaskFilter::default());
         let mut tasks = vec![sample("a", TaskStatus::Done, &[]), sample("b", TaskStatus::Done, &[])];
         tasks.extend((0..6).map(|at| sample(&format!("task {at}"), TaskStatus::Running, &[])));
@@ -110,12 +110,12 @@ mod tests {
         assert_eq!(lines[1], format!("● done       {}{}      2", "█".repeat(4), "░".repeat(14)));
         assert_eq!(lines[2], "2 of 8 done, 25 %");
         assert_eq!(lines[3], "-            ◑ task 0");
-        assert_eq!(lines.last().unwrap(), "… and 4 more in work");
+        assert_eq!(lines.last().unwrap(), "… and 4 more running");
         assert!(lines.len() <= 7 && lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
     }
 
     #[test]
-    fn a_bar_never_hides_what_is_there() {
+    fn a_small_part_is_still_visible() {
         assert_eq!((bar(1, 1_000, 4), bar(0, 9, 4), bar(9, 9, 4)), ("█░░░".into(), "░░░░".into(), "████".into()));
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn task(task: &TaskLine, names: &Names) -> String {
     format!("task      \"{}\" is {}{who}{why} ({})", task.title, task.status, task.id)
 }
 
-/// Many tasks that changed together.
+/// Tasks that changed together.
 pub(super) fn tasks(tasks: &[TaskLine], names: &Names) -> String {
     let at: Vec<TaskStatus> = tasks.iter().map(|task| task.status).collect();
     format!("tasks     {}", many(tasks.first().map(|task| task.project), TaskStatus::ALL, &at, names))
@@ -25,13 +25,13 @@ pub(super) fn worker(worker: &Worker, names: &Names) -> String {
     format!("worker    {} in {} is {}{why} ({})", worker.name, names.of(worker.project), worker.status, worker.id)
 }
 
-/// Many workers that changed together.
+/// Workers that changed together.
 pub(super) fn workers(workers: &[Worker], names: &Names) -> String {
     let at: Vec<WorkerStatus> = workers.iter().map(|worker| worker.status).collect();
     format!("workers   {}", many(workers.first().map(|worker| worker.project), WorkerStatus::ALL, &at, names))
 }
 
-/// How many changed where, and how many of them are at what.
+/// How many changed where, and their statuses.
 fn many<S: PartialEq + std::fmt::Display>(project: Option<ProjectId>, all: &[S], at: &[S], names: &Names) -> String {
     let counts = all.iter().map(|status| (status, at.iter().filter(|one| *one == status).count()));
     let counts = counts.filter(|(_, count)| *count > 0).map(|(status, count)| format!("{count} {status}"));
@@ -53,7 +53,7 @@ pub(super) fn escalation(escalation: &Escalation, names: &Names) -> String {
     }
 }
 
-/// Somebody else's text that would run on a runner of the reader's, or the answer.
+/// Another person's text that would run on the reader's runner, or the answer.
 pub(super) fn approval(approval: &Approval, names: &Names) -> String {
     let text = shorten(approval.text.lines().next().unwrap_or_default(), EXCERPT);
     let (kind, by, id) = (approval.kind, &approval.author.user.name, approval.id);
@@ -66,7 +66,7 @@ pub(super) fn approval(approval: &Approval, names: &Names) -> String {
     }
 }
 
-/// Something that was decided, and why.
+/// A decision and its reason.
 pub(super) fn decision(entry: &WorkEntry, names: &Names) -> String {
     let worker = entry.worker.map(|worker| names.worker(worker));
     let about: Vec<String> = worker.into_iter().chain(entry.task.map(|task| task.to_string())).collect();
