@@ -56,10 +56,7 @@ fn follow(root: &Root, path: &Path) -> Result<Place, Astray> {
         match part {
             Part::Up => {
                 if !at.pop() {
-                    return Err(Astray {
-                        why: format!("{shown} leads out of the workspace through a link"),
-                        out: true,
-                    });
+                    return Err(Astray { why: format!("{shown} is outside the workspace, through a link"), out: true });
                 }
             }
             Part::Down(part) => {

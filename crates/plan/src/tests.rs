@@ -58,7 +58,7 @@ fn every_error_is_said_with_its_place() {
             "line 3, tasks[1].deps[0]: `nobody` is neither the name",
             "line 4, tasks[1].acceptance[0].kind: `comand` is not one of: file_exists, file_matches, command",
             "line 5, tasks[1].acceptance[1].argv: is empty",
-            "line 6, tasks[1].acceptance[3]: is a text; expected an object with a `kind`",
+            "line 6, tasks[1].acceptance[3]: is a string; expected an object with a `kind`",
             "line 6, tasks[1].acceptance[2].path: `../x` is outside",
             "line 6, tasks[1].acceptance[2].regex: is not a regular expression",
             "line 7, tasks[2].priority: is a number; expected a whole number",

@@ -81,7 +81,7 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert!(said.contains("project-owner") && said.contains("sandbox-only"), "{said}");
     let changed = fixture.json(&["runner", "update", "laptop", "--policy", "project-owner", "--sandbox-others"]);
     assert_eq!((changed["policy"].as_str(), changed["sandbox_others"].as_bool()), (Some("project-owner"), Some(true)));
-    assert!(fixture.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
+    assert!(fixture.text(&["runner", "show", "laptop"]).contains("project-owner: The project owner's text"));
     assert_eq!(fixture.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
     assert!(fixture.text(&["approval", "list"]).contains("no requests"));
     assert!(fixture.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
@@ -109,7 +109,7 @@ fn a_runner_gets_the_name_that_it_is_started_with() {
     let trail = fixture.json(&["audit", "list"]);
     assert!(trail.to_string().contains("runner `laptop` is called `desk`"), "{trail}");
     let taken = start(&second, &["--name", "desk"], "second");
-    let said = taken.wait_for_note("shown as `other`, not as `desk`");
+    let said = taken.wait_for_note("name is `other`, not `desk`");
     assert!(said.contains("another runner `desk`"), "{said}");
     assert_eq!(names(), r#""desk" "other""#);
     assert_eq!((runner.terminate().0, taken.terminate().0), (Some(0), Some(0)));
