@@ -63,7 +63,7 @@ fn subject(change: &Change) -> String {
         Change::Project { project } => project.id.to_string(),
         Change::ProjectGone { project } => format!("gone {project}"),
         Change::Activity { activity } => activity.id.to_string(),
-        Change::Message { message } => message.id.to_string(),
+        Change::Message { message, .. } => message.id.to_string(),
         Change::Unread { unread } => format!("unread {}", unread.project),
         Change::Runner { runner } => runner.id.to_string(),
         Change::RunnerGone { runner } => format!("gone {runner}"),

@@ -12,8 +12,8 @@ use crate::shapes::{inputs, queries, views};
 macro_rules! chat {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* chat {
         changes {
-            /// A message was sent, edited or deleted.
-            Message { message: Message },
+            /// A message was sent, edited or deleted; `key` is the idempotency key of the request that sent it.
+            Message { message: Message, key: Option<String> },
             /// The receiver's own unread count changed.
             Unread { unread: Unread },
         }

@@ -56,7 +56,7 @@ impl Event {
     /// The message that it is about, if it is about one.
     pub fn message(&self) -> Option<MessageId> {
         match &self.body {
-            EventBody::Change { change: Change::Message { message } } => Some(message.id),
+            EventBody::Change { change: Change::Message { message, .. } } => Some(message.id),
             _ => None,
         }
     }

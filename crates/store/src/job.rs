@@ -96,6 +96,7 @@ impl<C: Command> Job for Queued<C> {
         Box::pin(async move {
             let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
             let mut tx = Tx::new(connection, batch, &self.caller, now);
+            tx.key = self.key.as_deref();
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
             let torn = tx.batch().torn;
             let ran = match &result {

@@ -19,6 +19,8 @@ pub struct Tx<'c> {
     wrote: bool,
     /// Who runs the command.
     pub(crate) caller: &'c Caller,
+    /// The idempotency key of the request, if it has one.
+    pub(crate) key: Option<&'c str>,
     /// The time of the commit.
     pub(crate) now: Timestamp,
 }
@@ -26,7 +28,7 @@ pub struct Tx<'c> {
 impl<'c> Tx<'c> {
     /// A command's share of a transaction that others may share.
     pub(crate) fn new(connection: Connection<'c>, batch: &'c mut Batch, caller: &'c Caller, now: Timestamp) -> Self {
-        Self { connection: connection.within(batch), wrote: false, caller, now }
+        Self { connection: connection.within(batch), wrote: false, caller, key: None, now }
     }
 
     /// Whether the command wrote anything: then it may no longer refuse.
@@ -82,7 +84,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
         // The rights of the other caller were checked before: nothing is refused halfway.
         self.wrote = true;
-        Tx { connection: self.connection.again(), wrote: true, caller, now: self.now }
+        Tx { connection: self.connection.again(), wrote: true, caller, key: None, now: self.now }
     }
 
     /// Takes the next number in a project's chat.

@@ -97,7 +97,7 @@ impl Watcher {
 /// may have been seen as it was.
 fn agree(seen: (Seq, &Change), expected: (Seq, &Change)) -> bool {
     match (seen.1, expected.1) {
-        (Change::Message { message: seen_message }, Change::Message { message: now }) => {
+        (Change::Message { message: seen_message, .. }, Change::Message { message: now, .. }) => {
             let same = (seen.0, seen_message.id, seen_message.number) == (expected.0, now.id, now.number);
             let changed_later = seen_message.edited_at < now.edited_at || seen_message.deleted_at < now.deleted_at;
             same && (seen_message == now || changed_later)

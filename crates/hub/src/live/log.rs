@@ -328,7 +328,7 @@ impl Log {
             EventBody::Change { change: Change::ProjectGone { project } } => {
                 self.facts.remove(project);
             }
-            EventBody::Change { change: change @ Change::Message { message } }
+            EventBody::Change { change: change @ Change::Message { message, .. } }
                 if message.edited_at.is_some() || message.deleted_at.is_some() =>
             {
                 self.replace(message.id, change);

@@ -45,9 +45,10 @@ async fn mentioned(c: &mut Connection<'_>, content: &str) -> Result<Vec<UserId>,
     Ok(mentions(content, &names).into_iter().map(|index| people[index].id).collect())
 }
 
-fn announce(tx: &mut Tx<'_>, message: Message) {
+/// Announces a message; `key`: of the request that sent it, by which its sender's page recognises it.
+fn announce(tx: &mut Tx<'_>, message: Message, key: Option<String>) {
     let project = Some(message.project);
-    let body = EventBody::Change { change: Change::Message { message } };
+    let body = EventBody::Change { change: Change::Message { message, key } };
     tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
@@ -104,7 +105,8 @@ impl Command for verbs::ChatSend {
             sent.author_session.map(|id| id.to_string()),
         ];
         tx.later(head, row);
-        announce(tx, sent.clone());
+        let key = tx.key.map(str::to_owned);
+        announce(tx, sent.clone(), key);
         tx.audit(Self::VERB, sent.id, AuditScope::Project(sent.project), format!("sent message {}", sent.number));
         Ok(sent)
     }
@@ -132,7 +134,7 @@ impl Command for verbs::ChatEdit {
             args![&after.content, to_json(&after.references), to_json(&after.mentions), tx.now, after.id.to_string(),];
         tx.run(sql, values).await?;
         forget(tx, &after).await?;
-        announce(tx, after.clone());
+        announce(tx, after.clone(), None);
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("edited message {}", after.number));
         Ok(after)
     }
@@ -140,7 +142,7 @@ impl Command for verbs::ChatEdit {
 
 /// Replaces a message in what clients were told and answered before: a text that was taken back must not outlive it there.
 async fn forget(tx: &mut Tx<'_>, now: &Message) -> Result<(), StoreError> {
-    let body = to_json(&EventBody::Change { change: Change::Message { message: now.clone() } });
+    let body = to_json(&EventBody::Change { change: Change::Message { message: now.clone(), key: None } });
     tx.run("UPDATE events SET body = $1 WHERE message = $2", args![body, now.id.to_string()]).await?;
     // An agent's keys are its session's.
     let sql = "UPDATE requests SET answer = $1 WHERE (actor = $2 OR actor LIKE 'ses%') AND answer LIKE $3";
@@ -165,7 +167,7 @@ impl Command for verbs::ChatDelete {
         tx.run(sql, args![tx.now, after.id.to_string()]).await?;
         forget(tx, &after).await?;
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("deleted message {}", after.number));
-        announce(tx, after);
+        announce(tx, after, None);
         Ok(())
     }
 }

@@ -78,8 +78,8 @@ async fn events_come_back_as_they_were_told(floor: Floor) {
 
 async fn a_commit_holds_its_own_event(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
-    let committed = floor.store.write(&floor.bo, None, send(project, "hi")).await.unwrap();
-    let change = protocol::Change::Message { message: committed.value };
+    let committed = floor.store.write(&floor.bo, Some("one".into()), send(project, "hi")).await.unwrap();
+    let change = protocol::Change::Message { message: committed.value, key: Some("one".into()) };
     assert_eq!(committed.events[0].body, store::EventBody::Change { change });
     assert_eq!(committed.events[0].project, Some(project));
 }

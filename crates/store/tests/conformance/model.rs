@@ -113,7 +113,7 @@ impl Model {
             | Change::WorkEntry { .. }
             | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),
-            Change::Message { message } => drop(self.messages.insert(message.id, message)),
+            Change::Message { message, .. } => drop(self.messages.insert(message.id, message)),
             Change::Unread { unread } => {
                 if let Some(user) = audience {
                     self.reads.insert((user, unread.project), unread.read);

@@ -1,5 +1,4 @@
 import type { Problem } from "../../lib/failure";
-import type { Message } from "../../protocol";
 
 /** An unconfirmed message of this person. */
 export type Pending = {
@@ -27,16 +26,8 @@ export function retried(outbox: readonly Pending[], key: string): readonly Pendi
   return outbox.map((pending) => (pending.key === key ? { ...pending, problem: null } : pending));
 }
 
-/** The outbox without a confirmed or discarded message. */
+/** The outbox without a message that was confirmed, by its answer or its delta, or discarded. */
 export function settled(outbox: readonly Pending[], key: string): readonly Pending[] {
   return outbox.filter((pending) => pending.key !== key);
 }
 
-/** The outbox without a message that arrived by delta, possibly before its answer. */
-export function seen(outbox: readonly Pending[], message: Message): readonly Pending[] {
-  const index = outbox.findIndex(
-    (pending) =>
-      pending.project === message.project && pending.content === message.content && pending.problem === null,
-  );
-  return index < 0 ? outbox : outbox.filter((_, at) => at !== index);
-}

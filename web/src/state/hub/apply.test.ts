@@ -132,7 +132,7 @@ describe("deltas", () => {
 
 describe("unread", () => {
   const said = (seq: number, number: number, more = {}) =>
-    delta(seq, { kind: "message", message: message(number, more) });
+    delta(seq, { kind: "message", message: message(number, more), key: null });
   const count = (floor: Floor) => floor.unread.get("p");
 
   it("counts messages by others and mentions", () => {

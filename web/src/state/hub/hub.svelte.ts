@@ -10,7 +10,7 @@ import { Channels } from "../execution/channels";
 import { newestPage, olderPage, UNREAD_CHAT } from "../chat/chat";
 import { EMPTY, type Floor } from "./floor";
 import { put } from "../../lib/maps";
-import { failed, type Pending, retried, seen, sent, settled } from "../chat/outbox";
+import { failed, type Pending, retried, sent, settled } from "../chat/outbox";
 
 /** Messages per page of history. */
 export const PAGE = 100;
@@ -204,8 +204,8 @@ class HubConnection {
     this.#update(apply(this.#floor, frame));
     // Code that awaits an answer must see its effect.
     if (frame.type === "answer") this.#shown = this.#floor;
-    const message = frame.type === "delta" && frame.change.kind === "message" ? frame.change.message : null;
-    if (message && message.author.id === this.#floor.me?.user?.id) this.#outbox = seen(this.#outbox, message);
+    const key = frame.type === "delta" && frame.change.kind === "message" ? frame.change.key : null;
+    if (key !== null) this.#outbox = settled(this.#outbox, key);
   }
 
   // Render once per animation frame: a burst is one update, and a background tab does nothing.

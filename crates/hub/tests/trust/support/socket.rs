@@ -252,7 +252,7 @@ impl Socket {
     /// Takes frames until a message with this text, which is the last.
     pub(crate) async fn until_message(&mut self, content: &str) -> Vec<FromHub> {
         self.until(content, |frame| match change(frame) {
-            Some(Change::Message { message }) => message.content == content,
+            Some(Change::Message { message, .. }) => message.content == content,
             _ => false,
         })
         .await

@@ -29,7 +29,7 @@ async fn a_first_hello_brings_everything_and_a_later_one_what_was_missed() {
     assert!(resumed);
     let changes: Vec<&Change> = socket.early.iter().filter_map(change).collect();
     assert!(
-        matches!(changes[..], [Change::Activity { activity }, Change::Message { message }]
+        matches!(changes[..], [Change::Activity { activity }, Change::Message { message, .. }]
             if activity.id == made && message.content == "meanwhile, too"),
         "{changes:?}"
     );

@@ -16,7 +16,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Project { project } => format!("project {}", project.name),
         Change::ProjectGone { .. } => "gone".to_owned(),
         Change::Activity { activity } => format!("activity {}", activity.name),
-        Change::Message { message } => format!("message {}", message.content),
+        Change::Message { message, .. } => format!("message {}", message.content),
         Change::Unread { unread } => format!("unread {} of {}", unread.count, unread.read),
         Change::Runner { runner } => format!("runner {}", runner.name),
         Change::RunnerGone { .. } => "runner gone".to_owned(),

@@ -15,7 +15,7 @@ const SIZE: usize = 16_000;
 
 fn numbers(frames: &[FromHub]) -> Vec<u32> {
     let number = |change: &Change| match change {
-        Change::Message { message } => Some(message.number),
+        Change::Message { message, .. } => Some(message.number),
         _ => None,
     };
     frames.iter().filter_map(change).filter_map(number).collect()

@@ -43,7 +43,7 @@ async fn changes_by_both_reach_the_clients_of_both_in_order() {
             match socket.next().await {
                 Came::Frame(frame) => {
                     if let FromHub::Delta(delta) = *frame
-                        && let Change::Message { message } = delta.change
+                        && let Change::Message { message, .. } = delta.change
                     {
                         assert_eq!(message.number as usize, got.len() + 1, "no gap, in order");
                         got.push((delta.seq.0, message.content));

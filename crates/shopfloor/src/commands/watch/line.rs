@@ -58,7 +58,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Project { project } => Some(project.id),
         Change::ProjectGone { project } => Some(*project),
         Change::Activity { activity } => Some(activity.project),
-        Change::Message { message } => Some(message.project),
+        Change::Message { message, .. } => Some(message.project),
         Change::Unread { unread } => Some(unread.project),
         Change::Workspace { workspace } => Some(workspace.project),
         Change::Session { session } => Some(session.project),
@@ -105,7 +105,7 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::Project { project } => describe_project(project),
         Change::ProjectGone { project } => format!("project   {} was deleted ({project})", names.of(*project)),
         Change::Activity { activity } => describe_activity(activity, names),
-        Change::Message { message } => describe_message(message, names),
+        Change::Message { message, .. } => describe_message(message, names),
         Change::Unread { unread } => {
             format!("unread    {} in {}, read up to {}", unread.count, names.of(unread.project), unread.read)
         }
@@ -188,7 +188,7 @@ mod tests {
             edited_at: None,
             deleted_at: None,
         };
-        let delta = Delta { seq: Seq(42), at, change: Change::Message { message } };
+        let delta = Delta { seq: Seq(42), at, change: Change::Message { message, key: None } };
         let expected = format!("20:20:00Z      42  message   ann in {project}: look \u{FFFD}[2Jhere ({id})");
         assert_eq!(render(&delta, &Names::default()), expected);
         assert_eq!(project_of(&delta.change), Some(project));
