@@ -62,7 +62,7 @@ fn every_error_is_said_with_its_place() {
             "line 6, tasks[1].acceptance[2].path: `../x` is outside",
             "line 6, tasks[1].acceptance[2].regex: is not a regular expression",
             "line 7, tasks[2].priority: is a number; expected a whole number",
-            "line 7, tasks[2].activity: does not look as it should",
+            "line 7, tasks[2].activity: does not match",
             "line 7, tasks[2].description: occurs twice",
         ],
     );
