@@ -110,7 +110,7 @@ async fn lost_before(tx: &mut Tx<'_>, row: &TaskRow) -> Result<u32, StoreError> 
     Ok(u32::try_from(lost).unwrap_or(u32::MAX))
 }
 
-/// Returns a failed, escalated or cancelled task to the queue with a fresh attempt count.
+/// Returns a failed, escalated or cancelled task to the queue and forgets which workers failed at it.
 pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
     let unreachable = match row.waits_for {

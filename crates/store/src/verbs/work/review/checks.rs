@@ -199,7 +199,7 @@ fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
     (0..count).map(result).collect()
 }
 
-/// Whether the agent is stuck: its last reports repeat the same changes and results. A person's answer resets the
+/// Whether the agent is stuck: its last reports have the same changes and summary. A person's answer resets the
 /// comparison.
 async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<Stuck>, StoreError> {
     let sql = "SELECT r.summary, r.changes, a.agent FROM reports r JOIN attempts a ON a.task = r.task AND \

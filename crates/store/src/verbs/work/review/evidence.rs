@@ -62,8 +62,8 @@ async fn owner(tx: &mut Tx<'_>, about: &Escalation) -> Result<Option<UserId>, St
     })
 }
 
-/// Announces an escalation three times: without evidence to everybody who sees the project, with the worker's evidence
-/// to its owner, and with the conflicting output's patch to those who may see all execution.
+/// Announces an escalation in up to three versions: without evidence to everybody who sees the project, with the
+/// worker's evidence to its owner, and with the conflicting output's patch to those who may see all evidence.
 pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), StoreError> {
     let mut own = news.clone();
     own.veil_other();
