@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// The maximum number of tasks added together.
 pub(super) const MAX_TASKS: usize = 10_000;
-/// The maximum numbers of criteria and of other parts of a task.
+/// The maximum numbers of criteria, files, dependencies and needs of a task.
 const MAX_CRITERIA: usize = 50;
 const MAX_FILES: usize = 200;
 const MAX_DEPS: usize = 200;

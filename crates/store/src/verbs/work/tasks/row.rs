@@ -324,7 +324,7 @@ impl TaskRow {
         }
     }
 
-    /// The title for messages to people.
+    /// Title and id, for messages to people.
     pub(crate) fn named(&self) -> String {
         format!("`{}` ({})", self.title, self.id)
     }
