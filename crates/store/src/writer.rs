@@ -1,4 +1,4 @@
-//! The one writer: waiting commands are grouped into one transaction and one commit.
+//! The single writer: groups waiting commands into one transaction and one commit.
 //!
 //! A command refuses before it writes. If a command fails in the database, or refuses after it wrote, its group is rolled
 //! back and each command of the group runs again in its own transaction. A group whose commit may have happened never
@@ -234,7 +234,7 @@ impl Task {
         }
     }
 
-    /// Announces the projects that these jobs add tasks to; `false`: nobody listens.
+    /// Announces the projects that these jobs add tasks to; `false` if nobody listens.
     fn call(&self, jobs: &[Box<dyn Job>]) -> bool {
         if self.coming.receiver_count() == 0 {
             return false;

@@ -13,7 +13,7 @@ use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
 
-/// How long an invitation works when nothing is said, and at most.
+/// The default and maximum lifetime of an invitation, in days.
 const DAYS: (i64, i64) = (7, 90);
 const DAY: i64 = 86_400_000;
 
@@ -92,16 +92,16 @@ impl Command for verbs::InviteRevoke {
     }
 }
 
-/// Makes a new person of whoever holds an invitation, and logs their browser in.
+/// Adds the holder of an invitation as a new user, and logs their browser in.
 #[derive(Debug, Serialize)]
 pub struct AcceptInvite {
     /// The hash of the invitation's secret.
     pub hash: String,
     /// The new person's name.
     pub name: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 

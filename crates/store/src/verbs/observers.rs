@@ -84,14 +84,14 @@ impl Command for verbs::ObserverRevoke {
     }
 }
 
-/// Lets a browser look by an observer link.
+/// Logs a browser in by an observer link.
 #[derive(Debug, Serialize)]
 pub struct UseObserverLink {
     /// The hash of the link's secret.
     pub hash: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 
