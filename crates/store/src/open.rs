@@ -232,8 +232,8 @@ fn hold(database: &Path) -> Result<File, OpenError> {
         Err(TryLockError::WouldBlock) => return Err(OpenError::Held(database.to_owned())),
         Err(TryLockError::Error(error)) => return Err(OpenError::Lock(path, error)),
     }
-    // SQLite gives its other files the same permissions. This must come first: closing any handle of a file that this
-    // process has open would release SQLite's own locks.
+    // SQLite gives its other files the same permissions. Only under the lock: if this process had the database open
+    // elsewhere, closing this handle would release SQLite's own locks.
     private_file(database).map_err(fail)?;
     Ok(file)
 }

@@ -3,9 +3,9 @@
 /// Retry limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Attempts of the same worker.
+    /// How often the task returns to the same worker.
     pub per_worker: u32,
-    /// Workers in total.
+    /// How many workers try in total.
     pub workers: u32,
 }
 

@@ -42,7 +42,7 @@ impl Store {
     }
 }
 
-/// Visible projects with their contents; `only` restricts to one project.
+/// Visible projects with their contents; `only` is set if there is just one project.
 async fn contents(
     c: &mut Connection<'_>,
     caller: &Caller,

@@ -18,7 +18,7 @@ fn hold() -> Hold {
     Hold { worker: WorkerId::generate(), session: Some(SessionId::generate()), taken_at: at(5), waiting: None }
 }
 
-/// A task in each state, reached by real steps.
+/// A plausible task in each state.
 fn states() -> Vec<Life> {
     let fresh = Life::new(0, None, at(1));
     let held = |state| Life { state, attempt: 1, fence: 1, ..fresh.clone() };

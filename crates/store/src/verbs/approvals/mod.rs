@@ -62,7 +62,7 @@ fn announce(tx: &mut Tx<'_>, owner: UserId, approval: Approval) {
     tx.announce(PendingEvent { project, audience: Some(owner), facts_before: None, execution_of: None, body });
 }
 
-/// The open requests of a person's runners, oldest first; with `all`, also the answered ones, newest first.
+/// The open requests of a person's runners, oldest first; with `answered`, all requests, newest first.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     owner: UserId,

@@ -1,5 +1,5 @@
-//! Tasks that a transaction has read and changed. Many commands share one transaction: each row is read once, changed in
-//! memory, and written with the others.
+//! Tasks that a transaction has read and changed. Many commands share one transaction: each row is read once, changed
+//! in memory, and written with the others.
 //!
 //! No other transaction writes meanwhile, so rows stay true until the commit; the statement that writes a task still
 //! checks its fence.
