@@ -66,7 +66,7 @@ impl Caller {
             Who::Actor { actor: Actor::User { id, .. }, name } => Ok(UserRef { id: *id, name: name.clone() }),
             Who::Actor { actor: Actor::Agent { .. }, .. } => Err(StoreError::Forbidden(AGENT)),
             Who::Actor { actor: Actor::Runner { .. }, .. } => Err(StoreError::Forbidden(RUNNER)),
-            _ => Err(StoreError::Forbidden("an observer link only looks: log in to take part")),
+            _ => Err(StoreError::Forbidden("observer links are read-only: log in to take part")),
         }
     }
 
@@ -145,6 +145,6 @@ fn reason(actor: &Actor, action: Action) -> &'static str {
         Action::SeeExecution => "the project's owner does not share execution",
         Action::ManageUsers => "only the hub's owner may do this",
         Action::Drive => "only its owner may do this: talk to them in the project's chat",
-        _ => "an observer link only looks: log in to take part",
+        _ => "observer links are read-only: log in to take part",
     }
 }

@@ -23,7 +23,7 @@ pub enum StoreError {
         message: String,
     },
     /// The disk is full or the database cannot be written: an operator must act.
-    #[error("nothing can be written now: {0}; free space or make the database writable, reads go on")]
+    #[error("nothing can be written now: {0}; free space or make the database writable, reads still work")]
     Storage(String),
     /// The database did not answer: retry with the same key.
     #[error("the database did not answer: {0}; retry with the same idempotency key")]
@@ -32,7 +32,7 @@ pub enum StoreError {
     #[error("a database statement failed")]
     Database(#[source] sqlx::Error),
     /// A row has invalid content.
-    #[error("the database holds something unreadable: {0}")]
+    #[error("the database contains invalid data: {0}")]
     Corrupt(String),
 }
 

@@ -75,7 +75,7 @@ fn earlier_answer(tx: &mut Tx<'_>, scope: &str, key: &str, fingerprint: &str) ->
     let waiting = waiting.map(|request| (request.fingerprint.clone(), request.answer.clone()));
     let Some((known, answer)) = waiting.or_else(|| tx.batch().known.answered(scope, key)) else { return Ok(None) };
     if known != fingerprint {
-        return Err(StoreError::Conflict("this idempotency key was used for another request: take a new key".into()));
+        return Err(StoreError::Conflict("this idempotency key was used for another request: use a new key".into()));
     }
     Ok(Some(answer))
 }

@@ -37,14 +37,15 @@ pub enum OpenError {
     #[error("`{0}` is not a database URL: use sqlite:PATH or postgres://USER@HOST/NAME")]
     Url(String),
     /// Another hub uses the database.
-    #[error("{0} is in use by another hub: stop that one, or choose another --data-dir or --database")]
+    #[error("{0} is in use by another hub: stop that hub, or choose another --data-dir or --database")]
     Held(PathBuf),
     /// The lock file cannot be created.
     #[error("cannot lock {0}: {1}")]
     Lock(PathBuf, #[source] std::io::Error),
     /// A newer program wrote the database.
     #[error(
-        "the database has schema {0}, which this program does not know: use the shopfloor that made it, or begin with a new database"
+        "the database has schema {0}, which is newer than this program: use the shopfloor that created it, \
+         or start with a new database"
     )]
     Newer(i64),
     /// A migration failed.

@@ -166,8 +166,8 @@ impl<'c> Connection<'c> {
         Ok(())
     }
 
-    /// Begins a transaction that will write and returns the ledger, if there is one. Only one such transaction runs at a
-    /// time, also with several hubs, so that rows that a command has read stay true until the commit.
+    /// Begins a writing transaction and returns the ledger, if there is one. Only one such transaction runs at a time,
+    /// also with several hubs, so that rows that a command has read stay true until the commit.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
         let row = match &mut self.database {

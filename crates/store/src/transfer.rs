@@ -190,7 +190,7 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
         match line {
             Line::Header { format, schema } if number == 1 => {
                 if format != FORMAT || schema > open::schema() {
-                    return Err(refuse(format!("`{format}` with schema {schema} is not an archive that we can read")));
+                    return Err(refuse(format!("`{format}` with schema {schema} is not a supported archive")));
                 }
             }
             Line::Row { table, row } if number > 1 && !whole => {
@@ -203,11 +203,11 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
                 }
                 whole = true;
             }
-            _ => return Err(refuse("the line stands where it does not belong".into())),
+            _ => return Err(refuse("the line is out of place".into())),
         }
     }
     if !whole {
-        return Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() });
+        return Err(TransferError::Archive { line: number, reason: "the archive is truncated".into() });
     }
     Ok(rows)
 }

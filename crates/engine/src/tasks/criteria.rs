@@ -38,7 +38,7 @@ pub fn patterns(globs: &[String]) -> Result<GlobSet, String> {
     for glob in globs {
         let wrong = |why: &str| short(&format!("`{}`: {why}", glob.escape_debug()));
         if glob.starts_with('!') {
-            return Err(wrong("it takes something out; name what may be changed"));
+            return Err(wrong("it excludes files; name the files that may be changed"));
         }
         let trimmed = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
         let below = if trimmed.is_empty() || trimmed == "." { "**".to_owned() } else { format!("{trimmed}/**") };
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(regex("(").unwrap_err(), "unclosed group");
         assert!(regex("(a{999}){999}").unwrap_err().contains("size limit"));
         assert!(patterns(&["src".to_owned()]).unwrap().is_match("src/a.rs"));
-        for (globs, why) in [("[", "`[`: "), ("!src", "takes something out")] {
+        for (globs, why) in [("[", "`[`: "), ("!src", "excludes files")] {
             let said = patterns(&[globs.to_owned()]).unwrap_err();
             assert!(said.contains(why), "{said}");
         }

@@ -52,7 +52,7 @@ impl fmt::Display for Silence {
             Self::TooLong { worker, minutes } => {
                 write!(f, "{worker} had the task for {minutes} min, the longest allowed")
             }
-            Self::Heartbeats { missed } => write!(f, "{missed} heartbeats in a row did not come"),
+            Self::Heartbeats { missed } => write!(f, "{missed} heartbeats in a row were missed"),
         }
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Display for Resume {
         match self {
             Self::PauseOver => f.write_str("the pause is over"),
             Self::Progress => f.write_str("its agent makes progress again"),
-            Self::Probe { reason } => write!(f, "{reason}: one task shows whether it can work again"),
+            Self::Probe { reason } => write!(f, "{reason}: one task probes whether it can work again"),
             Self::OutageOver { why } => f.write_str(why),
             Self::Budget { by } => write!(f, "{by} raised its budget: it takes tasks again"),
         }
@@ -214,7 +214,7 @@ impl fmt::Display for Decision {
             Self::LeaseLost { task: Some(task), silence } => write!(f, "{task}: {silence}"),
             Self::LeaseLost { task: None, silence } => write!(f, "{silence}"),
             Self::SessionLost { why } => {
-                write!(f, "{why}: the task goes back into the queue, and the worker is not blamed")
+                write!(f, "{why}: the task returns to the queue, and the worker is not blamed")
             }
             Self::SentBack { times, most, why } => {
                 write!(f, "not accepted, back to its worker after {times} of {most} tries: {why}")
@@ -230,7 +230,7 @@ impl fmt::Display for Decision {
                 let away = if *away { format!("; {WORK_AWAY}") } else { String::new() };
                 write!(f, "{by} took it over{from}{away}")
             }
-            Self::WorkMoves => f.write_str("its work is on another runner and comes along"),
+            Self::WorkMoves => f.write_str("its work moves here from another runner"),
             Self::WorkMoved { note } => f.write_str(note),
             Self::CheckMoved { why } => write!(f, "{why}: another runner checks the branch"),
             Self::NotCompared { why } => write!(f, "it was not compared with other outputs: {why}"),
@@ -245,7 +245,7 @@ impl fmt::Display for Decision {
                 write!(f, "{by} stopped its session: it takes no tasks until it is restarted")
             }
             Self::BreakerOpen { failures, last } => write!(f, "{failures} failures in a row; the last: {last}"),
-            Self::BreakerTrial => f.write_str("its cool-down is over: one task shows whether it works again"),
+            Self::BreakerTrial => f.write_str("its cool-down is over: one task probes whether it works again"),
             Self::ProjectBudgetSpent { why } => write!(f, "the project's budget is spent: {why}"),
             Self::BudgetBlind { worker, agent } => write!(
                 f,

@@ -77,9 +77,9 @@ pub fn given_up_at(since: Timestamp, until: Option<Timestamp>) -> Timestamp {
 pub fn in_words(cause: HoldUp, agent: &str, runner: &str) -> String {
     match cause {
         HoldUp::Auth => format!("`{agent}` on `{runner}` is not logged in: its provider refuses its login"),
-        HoldUp::RateLimit => format!("a provider's limit holds `{agent}` on `{runner}` up"),
+        HoldUp::RateLimit => format!("a provider's limit blocks `{agent}` on `{runner}`"),
         HoldUp::Overloaded => format!("the provider of `{agent}` on `{runner}` answers with errors"),
-        HoldUp::Network => format!("the provider of `{agent}` on `{runner}` does not answer, or breaks off"),
+        HoldUp::Network => format!("the provider of `{agent}` on `{runner}` does not answer, or drops the connection"),
         HoldUp::StartUp => format!("`{agent}` could not start on `{runner}`"),
     }
 }

@@ -74,7 +74,7 @@ pub fn scale(workers: &[Worker], ready: u32, now: Timestamp, limits: Limits) -> 
     if tired.is_empty() {
         return Scale::Keep;
     }
-    let reason = format!("nothing was ready for {} s", limits.idle_ms / 1000);
+    let reason = format!("no task was ready for {} s", limits.idle_ms / 1000);
     Scale::Fewer { workers: tired.into_iter().map(|(_, worker)| worker).collect(), reason }
 }
 

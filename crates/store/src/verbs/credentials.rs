@@ -262,7 +262,7 @@ impl Command for CreateLoginLink {
         let sql = "SELECT COUNT(*) AS total FROM login_links WHERE user_id = $1 AND expires_at > $2";
         let full = || {
             let ends = format!("each ends after {LOGIN_LINK_MINUTES} minutes");
-            format!("{MAX_OPEN_LOGIN_LINKS} login links wait to be used: use one, or wait; {ends}")
+            format!("{MAX_OPEN_LOGIN_LINKS} login links are unused: use one, or wait; {ends}")
         };
         room(tx, sql, args![user.to_string(), tx.now], MAX_OPEN_LOGIN_LINKS, full).await?;
         let secret = Secret::generate("");

@@ -64,8 +64,7 @@ impl Command for verbs::InviteCreate {
         let expires_at = expiry(self, tx.now)?;
         let sql =
             "SELECT COUNT(*) AS total FROM invites WHERE created_by = $1 AND accepted_by IS NULL AND expires_at > $2";
-        let full =
-            || format!("you have {MAX_OPEN_INVITES} open invitations: take some back (`shopfloor invite revoke`)");
+        let full = || format!("you have {MAX_OPEN_INVITES} open invitations: revoke some (`shopfloor invite revoke`)");
         room(tx, sql, args![created_by.id.to_string(), tx.now], MAX_OPEN_INVITES, full).await?;
         let secret = Secret::generate("");
         let id = InviteId::generate();
@@ -87,7 +86,7 @@ impl Command for verbs::InviteRevoke {
         let found = first(tx.read(), "i.id", self.invite.to_string()).await?.ok_or(StoreError::NotFound("invite"))?;
         tx.caller.may(Action::ManageOwn, Resource::Belongings(found.created_by.id), "invite")?;
         tx.run("DELETE FROM invites WHERE id = $1", vec![text(self.invite)]).await?;
-        tx.audit(Self::VERB, self.invite, AuditScope::Hub, format!("took the invitation of `{}` back", found.name));
+        tx.audit(Self::VERB, self.invite, AuditScope::Hub, format!("revoked the invitation of `{}`", found.name));
         Ok(())
     }
 }

@@ -133,7 +133,7 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
             return Err(StoreError::invalid("repositories.location", "a repository's location cannot start with `-`"));
         }
         if ["http://", "git://"].iter().any(|scheme| repository.location.starts_with(scheme)) {
-            let message = "what comes from there is not encrypted, and no runner takes it: use https:// or ssh://";
+            let message = "this address is not encrypted, and runners refuse it: use https:// or ssh://";
             return Err(StoreError::invalid("repositories.location", message));
         }
         check_location(&repository.location)?;
@@ -198,7 +198,7 @@ fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> R
     let Some(repository) = repositories.into_iter().find(remote) else { return Ok(()) };
     let message = format!(
         "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is none: name the \
-         folder, or leave `copy` away and let `setup` make the files",
+         folder, or leave out `copy` and let `setup` create the files",
         repository.location
     );
     Err(StoreError::invalid("repositories.copy", message))

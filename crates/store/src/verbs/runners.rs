@@ -64,7 +64,7 @@ impl Command for verbs::RunnerCreate {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
         }
         let sql = "SELECT COUNT(*) AS total FROM runners WHERE owner = $1";
-        let full = || format!("you have {MAX_RUNNERS} runners: remove those that are gone (`shopfloor runner remove`)");
+        let full = || format!("you have {MAX_RUNNERS} runners: remove unused ones (`shopfloor runner remove`)");
         room(tx, sql, args![owner.id.to_string()], MAX_RUNNERS, full).await?;
         let id = RunnerId::generate();
         let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";

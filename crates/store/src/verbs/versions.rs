@@ -23,7 +23,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, by: &WrittenBy, 
 pub(crate) fn expect(expected: Option<u32>, current: u32) -> Result<(), StoreError> {
     match expected {
         Some(expected) if expected != current => Err(StoreError::Conflict(format!(
-            "the content is at version {current}, not {expected}: somebody wrote meanwhile, look again and merge"
+            "the content is at version {current}, not {expected}, because somebody else changed it: reload and merge"
         ))),
         _ => Ok(()),
     }

@@ -70,7 +70,7 @@ impl End {
     fn effects(&self, life: &Life, hold: &Hold) -> Vec<Effect> {
         let mut effects = Vec::new();
         if life.awaits_verdict() {
-            let reason = format!("the task went on before this was judged: {}", self.words());
+            let reason = format!("the task moved on before this report was judged: {}", self.words());
             effects.push(Effect::RefusePending { reason });
         }
         // A refused report keeps its check results. Of other details, an attempt shows everybody the first line.

@@ -240,7 +240,7 @@ fn end(life: Life, state: State, reason: Option<String>) -> Result<Step, Refused
     effects.extend(life.worker().map(|worker| Effect::FreeWorker { worker, ended: Ended::Released }));
     if life.awaits_verdict() {
         let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        effects.push(Effect::RefusePending { reason: format!("the task {how} before this was judged{why}") });
+        effects.push(Effect::RefusePending { reason: format!("the task {how} before this report was judged{why}") });
     }
     effects.push(Effect::BlockDependants);
     if life.asked {

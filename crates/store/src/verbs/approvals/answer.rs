@@ -24,7 +24,7 @@ impl Command for verbs::ApprovalAnswer {
             None => {}
             Some(before) if before == answer => return Ok(open),
             Some(Answered::Withdrawn) => {
-                return Err(StoreError::Conflict("nothing waits for this answer any more".into()));
+                return Err(StoreError::Conflict("this request was withdrawn".into()));
             }
             Some(before) => return Err(StoreError::Conflict(format!("this was answered already: {before}"))),
         }

@@ -49,7 +49,7 @@ pub(crate) struct Authors {
     pub(crate) repository: Option<WrittenBy>,
 }
 
-/// The joins that [`Authors::of_session`] and [`Authors::of_check`] read names from; `p` is the project, `w` the workspace.
+/// The joins for the names in [`Authors::of_session`] and [`Authors::of_check`]; `p` is the project, `w` the workspace.
 pub(crate) const WRITERS: &str = "JOIN users po ON po.id = p.owner LEFT JOIN users cb ON cb.id = w.code_by";
 /// The columns of these joins.
 pub(crate) const WRITTEN: &str = "p.owner AS project_owner, po.name AS project_owner_name, w.code_by, \

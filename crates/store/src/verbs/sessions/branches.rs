@@ -23,7 +23,9 @@ pub(super) async fn refuse_taken(
     // A taken name is a conflict, not an invalid input: it may be free later.
     let taken = |why: String| Err(StoreError::Conflict(why));
     if wanted == MADE {
-        let why = format!("git could have no branch `{MADE}/…` beside it, and such names are made: choose another");
+        let why = format!(
+            "`{MADE}` is a prefix of generated branches (`{MADE}/…`), which git cannot have beside it: choose another"
+        );
         return Err(StoreError::invalid("branch", why));
     }
     if let Some(why) = base.and_then(|base| beside_base(base, wanted)) {

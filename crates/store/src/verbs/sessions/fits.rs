@@ -14,8 +14,8 @@ pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpaw
     let (agent, mode) = (&input.agent, input.mode.unwrap_or(SessionMode::Interactive));
     let Some(found) = modes.iter().find(|found| found.mode == mode) else {
         let message = match mode {
-            SessionMode::Interactive => format!("`{agent}` has no screen of its own: start it headless"),
-            SessionMode::Headless => format!("`{agent}` cannot be started headless: it needs its screen"),
+            SessionMode::Interactive => format!("`{agent}` has no interactive mode: start it headless"),
+            SessionMode::Headless => format!("`{agent}` has no headless mode: start it interactively"),
         };
         return Err(StoreError::invalid("mode", message));
     };
@@ -24,13 +24,12 @@ pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpaw
         return Err(StoreError::invalid("prompt", message));
     }
     if found.argv == Some(false) && !input.argv.is_empty() {
-        let message =
-            format!("`{agent}` runs itself and nothing else: leave the program out, or use the agent `command`");
+        let message = format!("`{agent}` takes no program: leave it out, or use the agent `command`");
         return Err(StoreError::invalid("argv", message));
     }
     let unsaid = input.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty());
     if found.argv == Some(false) && found.prompt && mode == SessionMode::Headless && unsaid {
-        let message = format!("`{agent}` works headless off a prompt alone: say what it is to do");
+        let message = format!("`{agent}` needs a prompt to run headless");
         return Err(StoreError::invalid("prompt", message));
     }
     Ok(())
@@ -43,7 +42,7 @@ pub(super) async fn resumes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> R
     [SessionMode::Interactive, SessionMode::Headless]
         .into_iter()
         .find(can)
-        .ok_or_else(|| StoreError::Conflict(format!("`{agent}` takes up no conversation again: spawn a new session")))
+        .ok_or_else(|| StoreError::Conflict(format!("`{agent}` cannot resume conversations: spawn a new session")))
 }
 
 /// Whether a session reports its model usage; assumed unless the runner says that its agent does not.

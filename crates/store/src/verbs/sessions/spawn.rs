@@ -22,7 +22,7 @@ use crate::{Command, Placed, StoreError};
 /// Agents that every runner has.
 const EVERYWHERE: [&str; 2] = ["command", "shell"];
 /// The prompt for resuming a headless agent's conversation.
-const GO_ON: &str = "Go on where you stopped.";
+const GO_ON: &str = "Continue where you stopped.";
 /// The maximum number of one person's requests that wait for a runner's owner.
 const MAX_REQUESTS: u32 = 10;
 /// The maximum number of labels in a request.
@@ -164,7 +164,7 @@ impl Placed<verbs::SessionSpawn> {
                 workspaces::usable(&found)?;
                 let there = input.runner.is_none_or(|runner| runner == found.runner);
                 if Some(found.activity) != input.activity || !there {
-                    let message = "that workspace is of another activity or on another runner";
+                    let message = "that workspace belongs to another activity, or is on another runner";
                     return Err(StoreError::invalid("workspace", message));
                 }
                 Some(found)
@@ -308,10 +308,10 @@ impl Command for Placed<verbs::SessionResume> {
         let caller = tx.caller;
         let (before, row) = find(tx.read(), caller, self.verb.session, Action::Drive).await?;
         if !before.state.ended() {
-            return Err(StoreError::Conflict("that session is not over: attach to it".into()));
+            return Err(StoreError::Conflict("that session is still running: attach to it".into()));
         }
         let Some(conversation) = row.text_or_none("conversation")? else {
-            return Err(StoreError::Conflict("its agent named no conversation to resume: spawn a new session".into()));
+            return Err(StoreError::Conflict("it has no conversation to resume: spawn a new session".into()));
         };
         own_runner(tx, before.runner, before.owner.id).await?;
         let workspace = workspaces::get(tx.read(), before.workspace).await?.ok_or(StoreError::NotFound("workspace"))?;
@@ -485,7 +485,7 @@ async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<
     let sql = "SELECT id FROM runners WHERE id = $1 AND owner = $2";
     match tx.read().first(sql, vec![text(runner), text(owner)]).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::Conflict("its runner is none of yours any more: spawn a new session".into())),
+        None => Err(StoreError::Conflict("its runner is no longer yours: spawn a new session".into())),
     }
 }
 

@@ -119,7 +119,11 @@ async fn after_the_lease_a_person_is_asked_once(floor: Floor) {
     assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Escalated, 1));
     let asked = &detail.escalations[0];
     assert_eq!((asked.kind, asked.context.runner), (EscalationKind::Uncheckable, Some(shop.runner)));
-    assert!(asked.question.contains(&format!("the runner `box` is away since {}", left.gone)), "{}", asked.question);
+    assert!(
+        asked.question.contains(&format!("the runner `box` has been away since {}", left.gone)),
+        "{}",
+        asked.question
+    );
     assert_eq!(asked.context.text, "Wrote it.");
     assert_eq!(detail.reports[0].verdict, ReportVerdict::Pending);
     assert!(store.owed_checks(ever()).await.unwrap().is_empty());

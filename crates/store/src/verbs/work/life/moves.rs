@@ -28,7 +28,7 @@ pub(crate) async fn held(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<Ta
 /// Why the holder of this fence must stop.
 pub(crate) fn zombie(row: &TaskRow, fence: u64) -> StoreError {
     let why = match row.status() {
-        _ if row.fence > fence => format!("another worker was given it since, with fence {}", row.fence),
+        _ if row.fence > fence => format!("it was given to another worker, with fence {}", row.fence),
         TaskStatus::Done => "it is done".to_owned(),
         TaskStatus::Ready | TaskStatus::Blocked => "its lease ended, and it is back in the queue".to_owned(),
         status => format!("it is {status}"),

@@ -61,9 +61,9 @@ impl Owed {
     /// Why the report was not checked.
     fn why(&self) -> String {
         match &self.known {
-            Some((name, Some(last))) => format!("the runner `{name}` is away since {last}"),
+            Some((name, Some(last))) => format!("the runner `{name}` has been away since {last}"),
             Some((name, None)) => format!("the runner `{name}` is away"),
-            None => "the runner that was to do it was removed".to_owned(),
+            None => "its runner was removed".to_owned(),
         }
     }
 }

@@ -106,7 +106,7 @@ async fn verdict(
                 return Ok(None);
             }
             None if results.iter().all(|result| result.passed.is_none()) => {
-                let ask = questions::silence("Its runner does not tell what was changed.");
+                let ask = questions::silence("Its runner did not report the changes.");
                 ask::escalate(tx, found.task, ask).await?;
                 return Ok(None);
             }

@@ -125,7 +125,7 @@ pub(super) fn question(changes: &Changes, other: Other) -> Ask {
         _ => EscalationKind::SameLines,
     };
     let also: Vec<String> = other.also.iter().map(|title| format!("`{title}`")).collect();
-    let also = if also.is_empty() { String::new() } else { format!(" It also meets {}.", also.join(", ")) };
+    let also = if also.is_empty() { String::new() } else { format!(" It also conflicts with {}.", also.join(", ")) };
     let context = EscalationContext {
         text: format!("The other output, of `{}`, came first.{also}", other.title),
         diff: Some(shown(&changes.patch)),
@@ -155,7 +155,7 @@ pub(crate) async fn stands_no_more(tx: &mut Tx<'_>, gone: &TaskRow, how: &str) -
     );
     let rows = tx.read().all(&sql, vec![text(gone.project)]).await?;
     let open = rows.iter().map(ask::escalation).collect::<Result<Vec<_>, _>>()?;
-    let why = format!("{} {how}: its output stands no more", gone.named());
+    let why = format!("{} {how}: its output was dropped", gone.named());
     for one in open.iter().filter(|open| open.context.other_task == Some(gone.id)) {
         // Only one output of a pair is asked about.
         let after = open.iter().filter(|open| open.context.other_task == Some(one.task)).map(|open| open.task);

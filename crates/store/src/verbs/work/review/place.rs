@@ -112,11 +112,11 @@ async fn on_branch(
         return Ok(Place::Nowhere("the project names no repository".into()));
     };
     let Some(slot) = rows::get(tx, worker).await? else {
-        return Ok(Place::Nowhere("nobody knows whose work it is".into()));
+        return Ok(Place::Nowhere("the author of the work is unknown".into()));
     };
     let may = launch::owner_of(&slot).may(Action::Write, Resource::Project(&project.facts()), "project");
     if may.is_err() {
-        return Ok(Place::Nowhere("the worker's owner may not write in this project any more".into()));
+        return Ok(Place::Nowhere("the worker's owner may no longer write in this project".into()));
     }
     let workers = rows::of(tx, Some(row.project)).await?;
     let works_here =

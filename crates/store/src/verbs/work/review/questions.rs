@@ -26,7 +26,7 @@ pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &st
     let question =
         format!("Please review: does this report meet the following?\n{}", left.collect::<Vec<_>>().join("\n"));
     let met = results.iter().any(|result| result.passed == Some(true));
-    let met = if met { "All that can be checked is met.\n\n" } else { "" };
+    let met = if met { "All checkable criteria are met.\n\n" } else { "" };
     let context = EscalationContext { text: format!("{met}{summary}"), ..Default::default() };
     Ask::new(EscalationKind::Judgement, question, context)
 }

@@ -69,10 +69,7 @@ pub(super) fn words(before: &[Before], all: usize) -> String {
         text.push_str(&left(&report.deliverables));
     }
     if all > before.len() {
-        text.push_str(&format!(
-            "\nAnd {} more: `shopfloor task show ID` tells what they came to.\n",
-            all - before.len()
-        ));
+        text.push_str(&format!("\nAnd {} more: `shopfloor task show ID` shows their results.\n", all - before.len()));
     }
     text
 }

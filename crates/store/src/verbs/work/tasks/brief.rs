@@ -30,7 +30,7 @@ pub(crate) fn brief(
         }
     };
     if let Some(refused) = refused {
-        section("The last report was refused: mend this first", refused);
+        section("The last report was refused: fix this first", refused);
     }
     section("Context", &task.context);
     if !before.is_empty() {

@@ -223,15 +223,15 @@ async fn next(
     }
     if let Some(task) = seen.refused {
         return Ok(match others(tx, worker, task).await? {
-            true => Err(format!("`{}` could not do what is ready: others go first", worker.name)),
+            true => Err(format!("`{}` failed at the ready tasks: other workers go first", worker.name)),
             false => Ok(task),
         });
     }
     Ok(Err(match seen.count {
         0 => "no task is ready in this project".to_owned(),
-        1 => format!("the task that is ready needs what `{}` lacks: {}", worker.name, seen.lacking.join(", ")),
+        1 => format!("the ready task needs abilities that `{}` lacks: {}", worker.name, seen.lacking.join(", ")),
         count => {
-            format!("all {count} tasks that are ready need what `{}` lacks: {}", worker.name, seen.lacking.join(", "))
+            format!("all {count} ready tasks need abilities that `{}` lacks: {}", worker.name, seen.lacking.join(", "))
         }
     }))
 }

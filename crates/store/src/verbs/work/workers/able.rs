@@ -133,7 +133,7 @@ async fn refused(tx: &mut Tx<'_>, project: ProjectId, id: UserId) -> Result<Opti
         |facts| can(&Actor::User { id, hub_owner: false }, Action::Write, Resource::Project(facts)).is_allowed();
     let person = users::find(tx.read(), id).await?;
     Ok(match () {
-        () if !facts.as_ref().is_some_and(writes) => Some("its owner may not write in this project any more"),
+        () if !facts.as_ref().is_some_and(writes) => Some("its owner may no longer write in this project"),
         () if person.is_none_or(|person| person.disabled) => Some("its owner was disabled"),
         () if freeze::frozen(tx.read(), id, project).await? => Some(freeze::REASON),
         () => None,
@@ -143,7 +143,7 @@ async fn refused(tx: &mut Tx<'_>, project: ProjectId, id: UserId) -> Result<Opti
 /// Why a worker may not continue its task after its session ended.
 pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &WorkerRow) -> Result<Option<String>, StoreError> {
     if let Some(why) = refused(tx, slot.project, slot.owner.id).await? {
-        return Ok(Some(format!("`{}` may not go on: {why}", slot.name)));
+        return Ok(Some(format!("`{}` may not continue: {why}", slot.name)));
     }
     let settings = tx.work_settings(slot.project).await?;
     let money = Money::read(tx, slot.project).await?;
@@ -154,7 +154,7 @@ pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &WorkerRow) -> Result<O
     let over = whose
         .into_iter()
         .find_map(|(limit, spent, whose)| Some((whose, refuses(Purse { limit, spent, promised: 0 }, 0)?)));
-    Ok(over.map(|(whose, reason)| format!("`{}` may not go on: {whose} budget is spent: {reason}", slot.name)))
+    Ok(over.map(|(whose, reason)| format!("`{}` may not continue: {whose} budget is spent: {reason}", slot.name)))
 }
 
 /// Whether a worker with an outage may be the one that probes it.

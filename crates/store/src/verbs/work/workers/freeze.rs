@@ -15,7 +15,7 @@ use crate::verbs::sessions;
 use crate::{Command, StoreError};
 
 /// Why a frozen worker takes nothing.
-pub(crate) const REASON: &str = "everything was stopped: thaw to go on";
+pub(crate) const REASON: &str = "everything was stopped: thaw to continue";
 
 /// Whether a person's workers are frozen in a project.
 pub(crate) async fn frozen(c: &mut Connection<'_>, user: UserId, project: ProjectId) -> Result<bool, StoreError> {

@@ -115,8 +115,7 @@ pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -
         if found.status == ActivityStatus::Active {
             return Ok(found);
         }
-        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker goes on with its task")
-            .await;
+        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker continues its task").await;
     }
     let begun = Begun {
         project: row.project,

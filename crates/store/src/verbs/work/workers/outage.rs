@@ -170,8 +170,8 @@ async fn ask_person(tx: &mut Tx<'_>, open: &Open, task: TaskId, held: &Held) -> 
     let advice = advice(cause, agent, runner, held.login.as_deref());
     let question = format!("{}. {advice}", capitalised(&open.reason()));
     let text = format!(
-        "No attempt counts. All workers with `{agent}` on `{runner}` pause; one of them tries again from time to time, \
-         and the others follow when it can work."
+        "No attempt counts. All workers with `{agent}` on `{runner}` pause; one of them retries from time to time, \
+         and the others resume when it succeeds."
     );
     // Only those who may see the session may read the agent's message.
     let context = EscalationContext { text, screen: held.message.clone(), ..Default::default() };

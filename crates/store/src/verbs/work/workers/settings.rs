@@ -149,7 +149,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
     let budget_micros = match input.budget_micros {
         Some(0) => None,
         Some(micros) if i64::try_from(micros).is_err() => {
-            return Err(StoreError::invalid("budget_micros", "the budget is more than there is"));
+            return Err(StoreError::invalid("budget_micros", "the budget is too large"));
         }
         given => given.or(before.budget_micros),
     };
@@ -191,7 +191,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
         return Err(StoreError::invalid("heartbeat_seconds", message));
     }
     if after.scale_most != 0 && after.scale_most < after.scale_least {
-        let message = format!("the most workers are at least as many as the fewest, which are {}", after.scale_least);
+        let message = format!("the maximum number of workers must be at least the minimum, {}", after.scale_least);
         return Err(StoreError::invalid("scale_most", message));
     }
     Ok(after)
@@ -200,14 +200,14 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
 /// The name of a setting as people see it.
 fn in_words(field: &str) -> String {
     let words = match field {
-        "missed" => "the number of missed signs of life".to_owned(),
+        "missed" => "the number of missed heartbeats".to_owned(),
         "task_minutes" => "the time for which a worker may have a task, in minutes,".to_owned(),
         "tries_per_worker" => "the number of tries per worker".to_owned(),
         "workers_per_task" => "the number of workers per task".to_owned(),
         "breaker_failures" => "the number of failures that open a breaker".to_owned(),
         "breaker_seconds" => "a breaker's cool-down".to_owned(),
-        "scale_least" => "the fewest workers".to_owned(),
-        "scale_most" => "the most workers".to_owned(),
+        "scale_least" => "the minimum number of workers".to_owned(),
+        "scale_most" => "the maximum number of workers".to_owned(),
         "scale_tasks_per_worker" => "the number of waiting tasks per worker".to_owned(),
         "scale_idle_seconds" => "the time for which a worker may be idle".to_owned(),
         other => format!("the {}", other.trim_end_matches("_seconds")),

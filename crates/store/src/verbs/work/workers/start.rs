@@ -208,7 +208,7 @@ fn check_abilities(words: &[String]) -> Result<(), StoreError> {
 fn check_budget(budget: Option<u64>) -> Result<(), StoreError> {
     match budget.is_none_or(|micros| i64::try_from(micros).is_ok()) {
         true => Ok(()),
-        false => Err(StoreError::invalid("budget_micros", "the budget is more than there is")),
+        false => Err(StoreError::invalid("budget_micros", "the budget is too large")),
     }
 }
 

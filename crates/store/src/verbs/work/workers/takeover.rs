@@ -100,7 +100,7 @@ impl Placed<verbs::TaskTakeOver> {
     ) -> Result<Plan, StoreError> {
         let agent = self.verb.input.agent.clone().or(before.map(|slot| slot.agent.clone()));
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
-            return Err(StoreError::invalid("agent", "name the agent that goes on: nobody managed works on it now"));
+            return Err(StoreError::invalid("agent", "name the agent that continues: no managed worker has the task"));
         };
         start::check_argv(&self.verb.input.argv)?;
         let place = match row.workspace {
@@ -189,19 +189,19 @@ async fn free(
 fn unsaid(before: Option<&WorkerRow>) -> String {
     match before {
         Some(before) => format!(
-            "`{}` runs a command that {} chose, and your runner would run it: look at it and say it yourself \
+            "`{}` runs a command that {} chose, and your runner would run it: review it and give it yourself \
              (`shopfloor task take-over` shows it and takes --yes or `-- PROGRAM`), or name another agent",
             before.name, before.owner.name
         ),
-        None => "nobody said which command: say it (`-- PROGRAM`), or name another agent".to_owned(),
+        None => "no command is given: name it (`-- PROGRAM`), or name another agent".to_owned(),
     }
 }
 
 /// The error for taking over one's own task, which would change nothing.
 fn has_it_already(slot: &WorkerRow) -> StoreError {
     StoreError::Conflict(format!(
-        "`{}`, a worker of yours, has it already: name another runner or agent to go on with, or stop that worker to \
-         give the task back",
+        "`{}`, a worker of yours, has it already: name another runner or agent to continue with, or stop that worker \
+         to give the task back",
         slot.name
     ))
 }
