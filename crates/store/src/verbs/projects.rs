@@ -197,7 +197,7 @@ fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> R
     let remote = |repository: &&Repository| !repository.copy.is_empty() && !repository.location.starts_with(['/', '~']);
     let Some(repository) = repositories.into_iter().find(remote) else { return Ok(()) };
     let message = format!(
-        "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is none: name the \
+        "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is not one: name the \
          folder, or leave out `copy` and let `setup` create the files",
         repository.location
     );

@@ -157,7 +157,7 @@ async fn what_it_finds_when_it_is_back_counts(floor: Floor) {
     assert_eq!(left.shop.worker(detail.attempts[0].worker).await.done, 1);
     let floor = &left.shop.floor;
     let refused = floor.refused(&floor.ada, left.answer(AnswerAct::Retry).await).await;
-    assert!(conflict(&refused).contains("nobody needs to answer any more: the runner `box`"), "{refused}");
+    assert!(conflict(&refused).contains("no answer is needed any longer: the runner `box`"), "{refused}");
 }
 
 async fn what_it_refuses_when_it_is_back_is_done_again(floor: Floor) {

@@ -33,7 +33,7 @@ pub(crate) fn zombie(row: &TaskRow, fence: u64) -> StoreError {
         TaskStatus::Ready | TaskStatus::Blocked => "its lease ended, and it is back in the queue".to_owned(),
         status => format!("it is {status}"),
     };
-    StoreError::Conflict(format!("fence {fence} does not hold {} any more: {why}. Stop working on it", row.named()))
+    StoreError::Conflict(format!("fence {fence} no longer holds {}: {why}. Stop working on it", row.named()))
 }
 
 /// Records the session, workspace and branch of a held task.

@@ -133,7 +133,7 @@ fn made(tx: &Tx<'_>, task: TaskId, attempt: u32, worker: WorkerId, new: NewRepor
 /// A report of failure ends the attempt as failed. Refuses a zombie; [`late`] keeps its report.
 pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let mut row = held(tx, task, fence).await?;
-    let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("{task} is held by nobody")))?;
+    let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("no worker holds {task}")))?;
     if !row.is_worked_on() {
         return Err(StoreError::Conflict(format!("{} was reported already and is being checked", row.named())));
     }

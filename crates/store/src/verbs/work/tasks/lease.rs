@@ -61,7 +61,7 @@ impl Command for verbs::TaskHeartbeat {
         let settings = tx.work_settings(row.project).await?;
         let until = lease_end(&settings, tx.now, row.hold().map(|hold| hold.taken_at));
         let row = life::renew(tx, self.task, self.input.fence, until, self.input.progress.clone()).await?;
-        let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("{} is held by nobody", row.id)))?;
+        let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("no worker holds {}", row.id)))?;
         if let Some(mut slot) = rows::get(tx, worker).await? {
             slot.seen_at = Some(tx.now);
             rows::put_quietly(tx, slot);

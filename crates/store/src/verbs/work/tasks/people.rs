@@ -101,7 +101,7 @@ impl Command for verbs::EscalationAnswer {
             let how = match &open.answered_by {
                 Some(by) => format!("{} answered this already", by.name),
                 None => {
-                    format!("nobody needs to answer any more: {}", open.answer.as_deref().unwrap_or("it is settled"))
+                    format!("no answer is needed any longer: {}", open.answer.as_deref().unwrap_or("it is settled"))
                 }
             };
             return Err(StoreError::Conflict(how));
