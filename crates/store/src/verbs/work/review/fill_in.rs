@@ -15,7 +15,7 @@ const FILES: usize = 500;
 /// The maximum number of commits in a report.
 const COMMITS: usize = 100;
 
-/// Completes a report; `true` if nobody wrote any part of it.
+/// Completes a report; `true` if the agent ended without a message.
 pub(super) async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&Changes>) -> Result<bool, StoreError> {
     let sql = "SELECT r.task, r.attempt, r.deliverables, r.collected, r.silent, r.workspace, w.checks, \
                a.branch FROM reports r LEFT JOIN workspaces w ON w.id = r.workspace \

@@ -21,7 +21,7 @@ impl Store {
     }
 }
 
-/// Tells the runners, on whichever hub they are connected, to stop checking a report.
+/// Tells the runners, on whichever hub they are connected, that a report needs its check workspace no longer.
 pub(crate) async fn is_needless(tx: &mut Tx<'_>, report: ReportId) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT runner FROM workspaces WHERE checks = $1";
     for row in tx.read().all(sql, vec![text(report)]).await? {

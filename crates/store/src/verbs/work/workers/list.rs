@@ -104,7 +104,7 @@ impl Store {
         rows.iter().map(|row| row.parsed("project")).collect()
     }
 
-    /// Projects whose managed workers may have a task to take, or may return.
+    /// Projects with managed workers that have ready tasks, or lost workers that may return.
     pub async fn waiting_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
         let sql = "SELECT w.project FROM (SELECT DISTINCT project FROM workers WHERE kind = 'managed') w WHERE \
                    EXISTS (SELECT 1 FROM task_queue q WHERE q.project = w.project) OR EXISTS \

@@ -23,7 +23,7 @@ use crate::{Command, Placed, StoreError};
 struct Plan {
     runner: RunnerId,
     agent: String,
-    /// The command that the caller gave, now or before; `None` if only a free worker of theirs has one.
+    /// The command that the caller gave, now or before; `None` if a free worker of theirs has its own.
     argv: Option<Vec<String>>,
     work: Work,
 }
