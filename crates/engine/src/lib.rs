@@ -1,7 +1,8 @@
-//! Decisions from facts: what is ready, who takes it, when to stop. Pure: no clock, no I/O, no database.
+//! Decisions from facts: which tasks are ready, which worker takes them, when to stop. Pure: no clock, no I/O, no
+//! database.
 //!
-//! Callers bring the facts and the time, commit what was decided in one transaction, and act afterwards. Each subject has
-//! its folder.
+//! Callers provide the facts and the time, commit the decision in one transaction, and act afterwards. Each subject has
+//! its own folder.
 
 pub mod metrics;
 pub mod tasks;

@@ -1,7 +1,7 @@
-//! The rows that the commands of one transaction leave to be written together: changes, events, audit entries, answers.
+//! Pending rows of a transaction, written together: changes, events, audit entries, answers.
 //!
-//! The transaction locks the ledger's row from begin to commit: on PostgreSQL, too, positions become visible in order and
-//! without a gap.
+//! The transaction locks the ledger's row from begin to commit, so that positions become visible in order and without
+//! gaps, on PostgreSQL too.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::verbs::work::tasks::Book;
 use crate::verbs::work::workers::WorkerBook;
 use crate::{Event, EventBody, StoreError};
 
-/// An event that has no position yet.
+/// An event without a position yet.
 #[derive(Debug)]
 pub(crate) struct PendingEvent {
     pub(crate) project: Option<ProjectId>,
@@ -27,7 +27,7 @@ pub(crate) struct PendingEvent {
     pub(crate) body: EventBody,
 }
 
-/// An audit entry that has no place yet.
+/// An audit entry without a position yet.
 #[derive(Debug)]
 pub(crate) struct PendingAudit {
     pub(crate) actor: Option<UserId>,
@@ -42,7 +42,7 @@ pub(crate) struct PendingAudit {
     pub(crate) detail: String,
 }
 
-/// A request whose answer is remembered.
+/// A request whose answer will be stored.
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) scope: String,
@@ -80,7 +80,7 @@ fn names(sql: &str, tables: &[&str]) -> bool {
 }
 
 impl Batch {
-    /// A new transaction with the ledger that it found. Uses the memory if no other hub wrote since.
+    /// A new transaction with the current ledger. Uses the memory if no other hub wrote since.
     pub(crate) fn new(ledger: Option<Ledger>, memory: Memory) -> Self {
         let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
         let began = memory.began();
@@ -123,7 +123,7 @@ impl Batch {
         tables
     }
 
-    /// Notes that a statement wrote directly, and forgets cached rows that it may have changed.
+    /// Records that a statement wrote directly, and forgets cached rows that it may have changed.
     pub(crate) fn wrote(&mut self, sql: &str) {
         self.written = true;
         if names(sql, CACHED) {
@@ -263,7 +263,7 @@ fn audit_row(number: u64, at: Timestamp, entry: PendingAudit, hash: &str) -> Vec
     ]
 }
 
-/// What an entry's hash covers: JSON, so that no content can imitate a boundary between fields.
+/// The text that an entry's hash covers: JSON, so that no content can imitate a boundary between fields.
 fn audit_text(number: u64, at: Timestamp, entry: &PendingAudit) -> String {
     let text = to_json(&(
         number,
@@ -280,7 +280,7 @@ fn audit_text(number: u64, at: Timestamp, entry: &PendingAudit) -> String {
     with_via(text, entry.via.as_deref())
 }
 
-/// Entries that a person made by their own hand are covered as they were before there was another way.
+/// Adds `via` to the covered text. Entries without it keep the format from before the column existed.
 pub(crate) fn with_via(text: String, via: Option<&str>) -> String {
     match via {
         Some(via) => to_json(&(text, via)),
@@ -288,7 +288,7 @@ pub(crate) fn with_via(text: String, via: Option<&str>) -> String {
     }
 }
 
-/// The hash of an entry's text after the hash of the entry before it.
+/// The hash of an entry's text, chained to the previous entry's hash.
 pub(crate) fn chain(before: &str, text: &str) -> String {
     let mut digest = Sha256::new();
     digest.update(before.as_bytes());

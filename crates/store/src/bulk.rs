@@ -125,7 +125,7 @@ impl Part {
         }
     }
 
-    /// The PostgreSQL statement for these columns; `before`: the number of earlier arguments.
+    /// The PostgreSQL statement for these columns; `before` is the number of earlier arguments.
     fn on_postgres(&self, columns: &[Column], before: usize) -> String {
         let place = |at: usize| format!("${}::{}", before + at + 1, columns[at].kind());
         let arrays: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].is_array()).collect();

@@ -1,4 +1,4 @@
-//! Who runs a verb, and from where, as the audit trail records it.
+//! The caller of a verb, and its origin, as the audit trail records them.
 
 use domain::{Action, Actor, AuthorKind, Resource, SessionId, UserId, Verdict, can};
 use protocol::{UserRef, WrittenBy};
@@ -10,23 +10,23 @@ use crate::StoreError;
 pub enum Who {
     /// The bearer of a credential.
     Actor {
-        /// What the credential proves.
+        /// The identity that the credential proves.
         actor: Actor,
         /// The person's name; empty for an observer.
         name: String,
     },
-    /// The hub itself, at start or on behalf of somebody who is not yet known.
+    /// The hub itself, at start or for a person who is not identified yet.
     Hub,
 }
 
 /// Who runs a verb, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Who.
+    /// The identity.
     pub who: Who,
     /// Address and kind of client.
     pub origin: String,
-    /// Whether an agent asks with its person's own credential: what it writes is the agent's.
+    /// Whether an agent uses its user's own credential: its text counts as the agent's.
     pub by_agent: bool,
 }
 
@@ -46,7 +46,8 @@ impl Caller {
         Self { who: Who::Actor { actor, name: name.into() }, origin: origin.into(), by_agent: false }
     }
 
-    /// The same, when an agent may be the one that asks. That only takes away: nothing makes an agent's text a person's.
+    /// The same caller, marked as an agent if `by_agent`. This only removes rights: an agent's text never becomes a
+    /// person's.
     pub fn with_agent(self, by_agent: bool) -> Self {
         Self { by_agent: self.by_agent || by_agent, ..self }
     }
@@ -59,17 +60,17 @@ impl Caller {
         }
     }
 
-    /// The person's id and name; refuses whoever is not a person.
+    /// The person's id and name; refuses callers that are not a person.
     pub fn person(&self) -> Result<UserRef, StoreError> {
         match &self.who {
             Who::Actor { actor: Actor::User { id, .. }, name } => Ok(UserRef { id: *id, name: name.clone() }),
             Who::Actor { actor: Actor::Agent { .. }, .. } => Err(StoreError::Forbidden(AGENT)),
             Who::Actor { actor: Actor::Runner { .. }, .. } => Err(StoreError::Forbidden(RUNNER)),
-            _ => Err(StoreError::Forbidden("an observer link only looks: log in to take part")),
+            _ => Err(StoreError::Forbidden("observer links are read-only: log in to take part")),
         }
     }
 
-    /// Whom a text is by, and whether they wrote it with their own hand.
+    /// The author of a text, and whether they or their agent wrote it.
     pub fn author(&self) -> Result<(UserRef, AuthorKind), StoreError> {
         match &self.who {
             Who::Actor { actor: Actor::Agent { user, .. }, name } => {
@@ -80,13 +81,13 @@ impl Caller {
         }
     }
 
-    /// Who wrote a text, with the session whose agent wrote it on their behalf.
+    /// The author of a text, with the session whose agent wrote it for them.
     pub fn writer(&self) -> Result<WrittenBy, StoreError> {
         let (user, kind) = self.author()?;
         Ok(WrittenBy { user, agent: self.session(), by_agent: kind == AuthorKind::Agent })
     }
 
-    /// The session whose agent acts, if it is one.
+    /// The session of the calling agent, if there is one.
     pub fn session(&self) -> Option<SessionId> {
         match &self.who {
             Who::Actor { actor: Actor::Agent { session, .. }, .. } => Some(*session),
@@ -94,7 +95,7 @@ impl Caller {
         }
     }
 
-    /// What a person acts by, as the audit trail keeps it: the session of their agent, or their runner.
+    /// The agent's session or the runner that acts for the person, for the audit trail.
     pub(crate) fn via(&self) -> Option<String> {
         match &self.who {
             Who::Actor { actor: Actor::Agent { session, .. }, .. } => Some(session.to_string()),
@@ -103,7 +104,7 @@ impl Caller {
         }
     }
 
-    /// Refuses unless the access rule allows it; `noun` names what is then not found.
+    /// Refuses unless the access rule allows the action; `noun` names the missing resource in the error.
     pub fn may(&self, action: Action, resource: Resource<'_>, noun: &'static str) -> Result<(), StoreError> {
         let Who::Actor { actor, .. } = &self.who else { return Ok(()) };
         match can(actor, action, resource) {
@@ -113,7 +114,7 @@ impl Caller {
         }
     }
 
-    /// Scopes idempotency keys, so that nobody can guess another's.
+    /// The scope of idempotency keys, so that nobody can guess another caller's.
     pub(crate) fn key_scope(&self) -> String {
         match &self.who {
             Who::Actor { actor: Actor::User { id, .. }, .. } => id.to_string(),
@@ -125,7 +126,7 @@ impl Caller {
     }
 }
 
-/// How the audit trail names an agent of no session.
+/// The audit trail's name for an agent without a session.
 pub(crate) const SOME_AGENT: &str = "agent";
 
 const AGENT: &str = "an agent's token works in its own project only: a person must do this";
@@ -144,6 +145,6 @@ fn reason(actor: &Actor, action: Action) -> &'static str {
         Action::SeeExecution => "the project's owner does not share execution",
         Action::ManageUsers => "only the hub's owner may do this",
         Action::Drive => "only its owner may do this: talk to them in the project's chat",
-        _ => "an observer link only looks: log in to take part",
+        _ => "observer links are read-only: log in to take part",
     }
 }

@@ -11,7 +11,7 @@ use crate::{Caller, Event, StoreError, Wanted};
 
 /// A verb: run in one transaction, safe to run again after a rollback.
 pub trait Command: Serialize + Send + Sync + 'static {
-    /// What the verb answers.
+    /// The verb's answer.
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
     /// The verb's name in the protocol and the audit trail.
@@ -20,12 +20,12 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the answer holds a secret, which must not be stored.
     const SECRET: bool = false;
 
-    /// Whether this answer is repeated when the request is made again with the same key.
+    /// Whether a retry with the same key repeats this answer.
     fn is_final(_output: &Self::Output) -> bool {
         true
     }
 
-    /// The project that the verb adds tasks to: a worker that waits there may take one in the same transaction.
+    /// The project that the verb adds tasks to: a waiting worker may take one in the same transaction.
     fn fills(&self) -> Option<ProjectId> {
         None
     }
@@ -37,10 +37,10 @@ pub trait Command: Serialize + Send + Sync + 'static {
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
 
-/// A verb that needs a runner, with the runners that are connected; a retry may find others.
+/// A verb that needs a runner, with the connected runners; a retry may find other runners.
 #[derive(Debug, Clone, Serialize)]
 pub struct Placed<V> {
-    /// What is asked.
+    /// The verb.
     pub verb: V,
     /// The connected runners that the caller knows.
     #[serde(skip)]
@@ -50,7 +50,7 @@ pub struct Placed<V> {
 /// A change that is already durable, with the events that announce it.
 #[derive(Debug)]
 pub struct Committed<T> {
-    /// What the verb answers.
+    /// The verb's answer.
     pub value: T,
     /// The events of the commit; the listener got them before this was returned.
     pub events: Arc<[Arc<Event>]>,

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 use crate::StoreError;
 use crate::sql::{Connection, Database};
 
-/// How to reach the database; a lost connection is made again from it.
+/// The database's address; reconnects use it.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Sqlite(SqliteConnectOptions),
@@ -22,8 +22,8 @@ impl Target {
         matches!(self, Self::Sqlite(_))
     }
 
-    /// The same file for this process alone. SQLite keeps the index of its log in a file that processes share, and on a
-    /// full disk that file cannot be made; here the index is in memory.
+    /// The same file, for this process alone. SQLite keeps the index of its log in a shared file, which cannot be
+    /// created on a full disk; this keeps the index in memory.
     pub(crate) fn alone(self) -> Self {
         match self {
             Self::Sqlite(options) => Self::Sqlite(options.vfs("unix-excl")),
@@ -32,7 +32,7 @@ impl Target {
     }
 }
 
-/// A connection that is ours alone.
+/// A connection with exclusive use.
 pub(crate) enum Owned {
     Sqlite(Box<SqliteConnection>),
     Postgres(Box<PgConnection>),
@@ -56,7 +56,7 @@ impl Owned {
         database.into()
     }
 
-    /// Closes in an orderly way; an error is of no consequence then.
+    /// Closes the connection properly; ignores errors.
     pub(crate) async fn close(self) {
         let closed = match self {
             Self::Sqlite(connection) => connection.close().await,
@@ -68,20 +68,20 @@ impl Owned {
     }
 }
 
-/// How long a server may take to answer a knock.
+/// The time limit for connecting to a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A hub that stops in the middle of a transaction must not stop the others for longer than this.
+/// A hub that stops in the middle of a transaction must not block the others for longer than this.
 const FORGOTTEN: &str = "SET idle_in_transaction_session_timeout = '10s'";
 
-/// What is written is found by its keys, so that one plan is right however long a table is: it is made once and kept
-/// for as long as the connection lives. Left to itself, one that was made while a table was empty would read all of it:
-/// pages cost little, so that looking up each row is always cheaper than walking through an index.
+/// The writer finds rows by their keys, so one index plan is right for any table size; it is kept for the life of the
+/// connection. Without these settings a plan that was made for an empty table would scan the whole table later. Low
+/// page costs make index lookups of single rows cheaper than index scans.
 const BY_KEYS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
     SET seq_page_cost = 0.01; SET random_page_cost = 0.01";
 
-/// Long texts are compressed quickly, if the server knows how.
+/// Compresses long texts fast, if the server supports it.
 const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name = 'default_toast_compression' \
     AND 'lz4' = ANY (enumvals)";
 

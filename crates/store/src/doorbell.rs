@@ -1,4 +1,4 @@
-//! Telling other hubs on the same PostgreSQL that there is something new. Only a hint: the table is the truth.
+//! Notifications between hubs on the same PostgreSQL. They are only hints; the table is the truth.
 
 use domain::Seq;
 use sqlx::postgres::PgListener;
@@ -8,11 +8,11 @@ use crate::{Store, StoreError};
 
 const CHANNEL: &str = "shopfloor";
 
-/// Hears other hubs ring.
+/// Receives notifications of other hubs.
 pub struct Doorbell(PgListener);
 
 impl Doorbell {
-    /// Waits for a ring; a lost connection is made again and counts as one.
+    /// Waits for a notification; reconnects after a lost connection, which counts as one.
     pub async fn heard(&mut self) -> Result<(), StoreError> {
         self.0.try_recv().await?;
         Ok(())
@@ -20,7 +20,7 @@ impl Doorbell {
 }
 
 impl Store {
-    /// Listens for other hubs; `None` where there can be none.
+    /// Listens for other hubs; `None` if the database allows only one.
     pub async fn doorbell(&self) -> Result<Option<Doorbell>, StoreError> {
         let Some(pool) = self.readers.server() else { return Ok(None) };
         let mut listener = PgListener::connect_with(pool).await?;
@@ -28,7 +28,7 @@ impl Store {
         Ok(Some(Doorbell(listener)))
     }
 
-    /// Rings for other hubs. Outside of any writing transaction: a notifying commit takes a lock on the whole server.
+    /// Notifies other hubs. Must run outside of writing transactions: a notifying commit locks the whole server.
     pub async fn ring(&self, newest: Seq) -> Result<(), StoreError> {
         if self.is_shared() {
             let mut reader = self.readers.get().await?;

@@ -1,17 +1,17 @@
-//! Why a verb was refused or failed, by who must act.
+//! Errors of verbs, by who must act.
 
 use domain::text::TextError;
 
-/// Why a verb did not happen; nothing of it was written.
+/// Why a verb failed; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It does not exist, or the caller may not know that it does.
+    /// The resource does not exist, or the caller may not know that it does.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// The caller sees it but may not do this to it.
+    /// The caller may see the resource but not do this to it.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// It changed meanwhile, or a name is taken.
+    /// The resource changed meanwhile, or a name is taken.
     #[error("{0}")]
     Conflict(String),
     /// The input is wrong.
@@ -23,16 +23,16 @@ pub enum StoreError {
         message: String,
     },
     /// The disk is full or the database cannot be written: an operator must act.
-    #[error("nothing can be written now: {0}; free space or make the database writable, reads go on")]
+    #[error("nothing can be written now: {0}; free space or make the database writable, reads still work")]
     Storage(String),
     /// The database did not answer: retry with the same key.
     #[error("the database did not answer: {0}; retry with the same idempotency key")]
     Unavailable(String),
-    /// A statement failed in a way that it never should.
+    /// A statement failed unexpectedly.
     #[error("a database statement failed")]
     Database(#[source] sqlx::Error),
-    /// A row holds what it never should.
-    #[error("the database holds something unreadable: {0}")]
+    /// A row has invalid content.
+    #[error("the database contains invalid data: {0}")]
     Corrupt(String),
 }
 
@@ -42,7 +42,7 @@ impl StoreError {
         Self::Invalid { field, message: message.into() }
     }
 
-    /// The same about one element of a list.
+    /// The same error, about one element of a list.
     pub(crate) fn in_list(self, list: &'static str, index: usize) -> Self {
         match self {
             Self::Invalid { message, .. } => Self::invalid(list, format!("{list}[{index}]: {message}")),
@@ -55,7 +55,7 @@ impl StoreError {
         matches!(self, Self::Storage(_) | Self::Unavailable(_) | Self::Database(_))
     }
 
-    /// Whether it is the database that is in trouble, whatever the verb.
+    /// Whether the database itself is in trouble.
     pub(crate) fn is_trouble(&self) -> bool {
         matches!(self, Self::Storage(_) | Self::Unavailable(_))
     }
@@ -101,7 +101,8 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Extended SQLite codes carry the primary one in the low byte; PostgreSQL codes have five characters.
+/// Classifies a database error. Extended SQLite codes carry the primary code in the low byte; PostgreSQL codes have
+/// five characters.
 fn classify(code: &str, message: &str) -> Option<StoreError> {
     if code.len() == 5 {
         return match code {

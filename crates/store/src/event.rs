@@ -1,15 +1,15 @@
-//! Committed changes as the hub passes them on.
+//! Committed changes.
 
 use domain::{MessageId, ProjectFacts, ProjectId, RunnerId, Seq, Timestamp, UserId};
 use protocol::Change;
 use serde::{Deserialize, Serialize};
 
-/// What an event says.
+/// Content of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "almost every one is a change")]
 pub enum EventBody {
-    /// Something that clients may be shown.
+    /// A change for clients.
     Change {
         /// The change.
         change: Change,
@@ -19,41 +19,41 @@ pub enum EventBody {
         /// The ids of tokens, logins, observer links or users.
         ids: Vec<String>,
     },
-    /// A runner should have something else now. Never shown to a client.
+    /// The desired state of a runner changed. Never shown to a client.
     Desired {
-        /// Which.
+        /// The runner.
         runner: RunnerId,
     },
 }
 
 impl EventBody {
-    /// Says that a project was deleted.
+    /// The deletion of a project.
     pub(crate) fn gone(project: ProjectId) -> Self {
         Self::Change { change: Change::ProjectGone { project } }
     }
 }
 
-/// One committed change with its position and what decides who may see it.
+/// One committed change with its position and audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Gap-free, and visible in order.
+    /// The position: gap-free, and visible in order.
     pub seq: Seq,
-    /// When it was committed.
+    /// The time of the commit.
     pub at: Timestamp,
-    /// The project it happened in; `None`: every person may see it.
+    /// The project; `None` if every user may see the event.
     pub project: Option<ProjectId>,
     /// The only person it is for, if any.
     pub audience: Option<UserId>,
-    /// Set when the event may change who sees the project: what access depended on before it.
+    /// The access facts before an event that may change who sees the project.
     pub facts_before: Option<ProjectFacts>,
-    /// Set when the event is about what somebody runs: only who may look into that is told.
+    /// The owner of the execution that the event is about: only those who may see it receive the event.
     pub execution_of: Option<UserId>,
-    /// What happened.
+    /// The content.
     pub body: EventBody,
 }
 
 impl Event {
-    /// The message that it is about, if it is about one.
+    /// The message that the event is about, if any.
     pub fn message(&self) -> Option<MessageId> {
         match &self.body {
             EventBody::Change { change: Change::Message { message, .. } } => Some(message.id),
@@ -62,7 +62,7 @@ impl Event {
     }
 }
 
-/// [`ProjectFacts`] as a column holds them.
+/// [`ProjectFacts`] as stored in a column.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FactsColumn {
     id: ProjectId,

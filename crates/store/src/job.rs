@@ -23,7 +23,8 @@ pub(crate) trait Job: Send {
     /// The project that the command adds tasks to.
     fn fills(&self) -> Option<ProjectId>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
-    /// Answers the caller: with the command's result, or with the error of the commit; `Err(None)`: with its own error.
+    /// Answers the caller with the command's result, or with the commit's error; `Err(None)` means the command's own
+    /// error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
 }
 
@@ -33,7 +34,7 @@ pub(crate) enum Ran {
     Done,
     /// It refused and wrote nothing.
     Refused,
-    /// The transaction cannot go on; with the reason, if the database is in trouble.
+    /// The transaction must be rolled back; with the reason, if the database is in trouble.
     Spoiled(Option<StoreError>),
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Queued<C: Command> {
     pub(crate) reply: oneshot::Sender<Result<Committed<C::Output>, StoreError>>,
 }
 
-/// Runs a command, or answers as the first time when its key is known.
+/// Runs a command, or repeats the stored answer if its key is known.
 async fn execute<C: Command>(command: &C, key: Option<&str>, tx: &mut Tx<'_>) -> Result<C::Output, StoreError> {
     let Some(key) = key else { return command.run(tx).await };
     let scope = tx.caller.key_scope();
@@ -74,7 +75,7 @@ fn earlier_answer(tx: &mut Tx<'_>, scope: &str, key: &str, fingerprint: &str) ->
     let waiting = waiting.map(|request| (request.fingerprint.clone(), request.answer.clone()));
     let Some((known, answer)) = waiting.or_else(|| tx.batch().known.answered(scope, key)) else { return Ok(None) };
     if known != fingerprint {
-        return Err(StoreError::Conflict("this idempotency key was used for another request: take a new key".into()));
+        return Err(StoreError::Conflict("this idempotency key was used for another request: use a new key".into()));
     }
     Ok(Some(answer))
 }

@@ -1,5 +1,5 @@
-//! Answers, access facts and message numbers that a transaction has read. No other transaction writes meanwhile, so they
-//! stay true until it commits.
+//! Answers, access facts and message numbers that a transaction has read. No other transaction writes meanwhile, so
+//! they stay true until the commit.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Memory: verbs over SQLite and PostgreSQL, one transaction each.
 //!
-//! A verb checks access, writes rows, the event with its sequence number and the audit entry in one transaction, and
-//! returns what was committed. It knows no HTTP, no socket and no page.
+//! A verb checks access and writes rows, the event with its sequence number and the audit entry in one transaction; it
+//! returns what was committed. The store knows no HTTP, no socket and no page.
 
 mod batch;
 mod bulk;

@@ -22,7 +22,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The memory of a transaction; `began`: when its oldest row was read.
+    /// The memory of a transaction whose oldest row was read at `began`.
     pub(crate) fn new(
         book: Book,
         workers: WorkerBook,

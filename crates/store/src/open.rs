@@ -1,4 +1,4 @@
-//! Opening a database: which one, who holds it, is its schema ours.
+//! Opening a database: its URL, its lock and its schema.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,33 +24,34 @@ use crate::{Caller, Command, Committed, Event, StoreError};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// How long a statement waits for another process's lock.
+/// The time limit for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How long the database may take to answer whether it is there.
+/// The time limit for a health check of the database.
 const SOON: Duration = Duration::from_secs(3);
 
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The URL is of no kind that we know.
+    /// The URL has an unknown scheme.
     #[error("`{0}` is not a database URL: use sqlite:PATH or postgres://USER@HOST/NAME")]
     Url(String),
-    /// Another hub has it.
-    #[error("{0} is in use by another hub: stop that one, or choose another --data-dir or --database")]
+    /// Another hub uses the database.
+    #[error("{0} is in use by another hub: stop that hub, or choose another --data-dir or --database")]
     Held(PathBuf),
-    /// The lock file cannot be made.
+    /// The lock file cannot be created.
     #[error("cannot lock {0}: {1}")]
     Lock(PathBuf, #[source] std::io::Error),
-    /// It was written by a newer program.
+    /// A newer program wrote the database.
     #[error(
-        "the database has schema {0}, which this program does not know: use the shopfloor that made it, or begin with a new database"
+        "the database has schema {0}, which is newer than this program: use the shopfloor that created it, \
+         or start with a new database"
     )]
     Newer(i64),
     /// A migration failed.
     #[error("the database could not be brought up to date: {0}")]
     Migrate(String),
-    /// It cannot be reached or read.
+    /// The database cannot be reached or read.
     #[error("cannot open the database: {0}")]
     Store(#[from] StoreError),
 }
@@ -63,7 +64,7 @@ pub struct Store {
     clock: Clock,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
     hub: HubId,
-    /// Held for as long as the store is open: a second hub on the same file would break the order of events.
+    /// Held while the store is open: a second hub on the same file would break the order of events.
     _lock: Option<File>,
 }
 
@@ -103,17 +104,17 @@ impl Store {
         self.hub
     }
 
-    /// The time, as the store's verbs see it.
+    /// The current time of the store's clock.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// Why writes fail now, if they do.
+    /// Why writes fail, if they do.
     pub fn trouble(&self) -> Option<String> {
         self.writer.trouble()
     }
 
-    /// Why the database cannot be read now, if it cannot; asked of the database itself.
+    /// Why the database cannot be read, if it cannot; asks the database itself.
     pub async fn outage(&self) -> Option<String> {
         let asked = async { self.readers.get().await?.borrow().first("SELECT 1 AS one FROM ledger", args![]).await };
         match tokio::time::timeout(SOON, asked).await {
@@ -122,7 +123,7 @@ impl Store {
                 None
             }
             Ok(Err(error)) => Some(error.to_string()),
-            // A server that is merely busy is there.
+            // A busy server is not an outage.
             Err(_) => self.readers.outage(),
         }
     }
@@ -151,9 +152,10 @@ impl Store {
         self.writer.coming()
     }
 
-    /// Finishes what is queued and closes every connection.
+    /// Finishes the queued commands and closes every connection.
     pub async fn close(&self) {
-        // Readers first: the last connection of a SQLite file folds its log into it, which a reader may not.
+        // Close the readers first: the last connection to a SQLite file must checkpoint its log, which a reader may
+        // not.
         self.readers.close().await;
         self.writer.stop();
         let ended = self.ended.lock().take();
@@ -175,7 +177,7 @@ pub(crate) fn schema() -> i64 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
 }
 
-/// A database brought up to date and held, for writing rows as they are.
+/// Opens a migrated and locked database for raw writes.
 pub(crate) async fn for_import(url: &str) -> Result<(Owned, Option<File>), OpenError> {
     let target = parse(url)?;
     let lock = lock(&target)?;
@@ -214,7 +216,7 @@ pub(crate) fn parse(url: &str) -> Result<Target, OpenError> {
     Ok(Target::Sqlite(options))
 }
 
-/// A URL may hold a password, which must not reach a log.
+/// The URL without its password, which must not reach a log.
 fn without_password(url: &str) -> String {
     match (url.find("://"), url.rfind('@')) {
         (Some(scheme), Some(at)) if scheme + 3 < at => format!("{}://…{}", &url[..scheme], &url[at..]),
@@ -231,13 +233,13 @@ fn hold(database: &Path) -> Result<File, OpenError> {
         Err(TryLockError::WouldBlock) => return Err(OpenError::Held(database.to_owned())),
         Err(TryLockError::Error(error)) => return Err(OpenError::Lock(path, error)),
     }
-    // SQLite gives the files beside it the same permissions. Only now: closing any handle of a file that this process
-    // has open elsewhere would let go of SQLite's own locks.
+    // SQLite gives its other files the same permissions. Only under the lock: if this process had the database open
+    // elsewhere, closing this handle would release SQLite's own locks.
     private_file(database).map_err(fail)?;
     Ok(file)
 }
 
-/// Opens a file that only its owner reads, making it if need be.
+/// Opens a file that only its owner can read; creates it if necessary.
 fn private_file(path: &Path) -> std::io::Result<File> {
     File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
 }
@@ -255,8 +257,8 @@ async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
     Ok(make_room(connection).await?)
 }
 
-/// Leaves room in the tables whose rows change often: PostgreSQL then writes a new version beside the old one, without
-/// touching an index.
+/// Reserves space in the pages of tables with frequent updates: PostgreSQL can then write a new row version to the same
+/// page without touching an index.
 async fn make_room(connection: &mut Owned) -> Result<(), StoreError> {
     let Owned::Postgres(_) = connection else { return Ok(()) };
     let mut c = connection.borrow();
@@ -268,7 +270,7 @@ async fn make_room(connection: &mut Owned) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The ledger's one row, made by the first hub that comes.
+/// The ledger's only row, inserted by the first hub.
 async fn first_row(connection: &mut Owned) -> Result<HubId, OpenError> {
     let mut c = connection.borrow();
     let sql = "INSERT INTO ledger (one, hub, seq, horizon, audit, audit_hash) VALUES (1, $1, 0, 0, 0, '') \
@@ -286,7 +288,8 @@ pub(crate) async fn readers(target: &Target) -> Result<Readers, StoreError> {
         Target::Sqlite(options) => {
             let options = options.clone().create_if_missing(false).read_only(true);
             let pool = SqlitePoolOptions::new().min_connections(0).max_connections(4).acquire_timeout(BUSY);
-            // SQLite ends a transaction by itself when a file cannot be read; sqlx then counts one too many for ever.
+            // SQLite ends a transaction by itself when a file cannot be read; sqlx would keep counting that
+            // transaction.
             let pool = pool.after_release(|connection, _| {
                 Box::pin(async move {
                     connection.ping().await?;

@@ -1,7 +1,7 @@
-//! Whether the database server can be reached, so that nobody waits for one that cannot.
+//! Detects an unreachable database server, so that no caller waits for it.
 //!
-//! Who has waited a moment for a connection asks the watchdog to knock at the server. If nobody opens, everybody is
-//! refused at once until a later knock succeeds. A pool that is merely busy is waited for as before.
+//! A caller that waits too long for a connection asks the watchdog to probe the server. If the probe fails, all callers
+//! are refused at once until a later probe succeeds. Callers still wait for a pool that is merely busy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use tokio::time::{sleep, timeout};
 
 use crate::StoreError;
 
-/// How long a connection may take before the server is suspected.
+/// How long a caller waits for a connection before it asks for a probe.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long a server may take to answer a knock.
+/// The time limit of a probe.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long it is between two knocks.
+/// The interval between probes.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// What is known about the server; nothing to know about a database that is a file.
+/// The known state of the server; always up for a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Outage(Option<Arc<Watchdog>>);
 
@@ -33,7 +33,7 @@ struct Watchdog {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Why it cannot be reached; nothing: it can.
+    /// Why the server is unreachable; `None` if it is reachable.
     now: watch::Sender<Option<String>>,
     suspicion: Notify,
 }
@@ -45,7 +45,7 @@ impl Drop for Watchdog {
 }
 
 impl Outage {
-    /// A database that is a file: it is there.
+    /// The state of a database file, which is always up.
     pub(crate) fn never() -> Self {
         Self(None)
     }
@@ -57,12 +57,12 @@ impl Outage {
         Self(Some(Arc::new(Watchdog { known, task })))
     }
 
-    /// Why the server cannot be reached, if it cannot.
+    /// Why the server is unreachable, if it is.
     pub(crate) fn now(&self) -> Option<String> {
         self.0.as_ref()?.known.now.borrow().clone()
     }
 
-    /// Gets a connection, or refuses as soon as the server is known to be away.
+    /// Gets a connection, or refuses as soon as the server is known to be down.
     pub(crate) async fn unless_down<T>(
         &self,
         get: impl Future<Output = Result<T, sqlx::Error>>,
@@ -92,7 +92,7 @@ impl Outage {
     }
 }
 
-/// Knocks when the server is suspected, and then until it opens.
+/// Probes a suspected server until it answers.
 async fn watch(known: Arc<Known>, server: PgConnectOptions) {
     loop {
         if known.now.borrow().is_none() {
@@ -113,7 +113,7 @@ async fn watch(known: Arc<Known>, server: PgConnectOptions) {
     }
 }
 
-/// Whether somebody opens; a server that is merely full does.
+/// Probes the server; one that refuses connections because it is full counts as up.
 async fn knock(server: &PgConnectOptions) -> Result<(), String> {
     let connected = timeout(PATIENCE, PgConnection::connect_with(server)).await;
     match connected.map_err(|_| format!("no answer for {PATIENCE:?}"))? {
@@ -142,7 +142,7 @@ mod tests {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let outage = Outage::of(PgConnectOptions::new_without_pgpass().host("127.0.0.1").port(port));
         assert!(matches!(asked(&outage).await, Err(StoreError::Unavailable(_))), "the pool would never have answered");
-        // From then on it is known: the first look at the answer finds it there.
+        // From here on the outage is known, so the caller is refused at once.
         let at_once = tokio::select! {
             biased;
             refused = asked(&outage) => Some(refused),

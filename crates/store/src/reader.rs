@@ -29,17 +29,17 @@ pub(crate) enum Reader {
 }
 
 impl Readers {
-    /// Readers of a file.
+    /// Readers of a SQLite file.
     pub(crate) fn sqlite(pool: SqlitePool) -> Self {
         Self { pool: Pool::Sqlite(pool), outage: Outage::never() }
     }
 
-    /// Readers of a server.
+    /// Readers of a PostgreSQL server.
     pub(crate) fn postgres(pool: PgPool, outage: Outage) -> Self {
         Self { pool: Pool::Postgres(pool), outage }
     }
 
-    /// The pool of a server's connections, if it is one.
+    /// The pool of a PostgreSQL server.
     pub(crate) fn server(&self) -> Option<&PgPool> {
         match &self.pool {
             Pool::Postgres(pool) => Some(pool),
@@ -47,7 +47,7 @@ impl Readers {
         }
     }
 
-    /// Why the database cannot be reached, if it cannot.
+    /// Why the database is unreachable, if it is.
     pub(crate) fn outage(&self) -> Option<String> {
         self.outage.now()
     }
@@ -60,7 +60,7 @@ impl Readers {
         })
     }
 
-    /// A connection whose statements all see one consistent state; it is let go by dropping.
+    /// A connection whose statements all see one consistent state; dropping it ends the snapshot.
     pub(crate) async fn snapshot(&self) -> Result<Reader, StoreError> {
         Ok(match &self.pool {
             Pool::Sqlite(pool) => Reader::SqliteSnapshot(pool.begin().await?),

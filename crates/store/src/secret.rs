@@ -27,7 +27,7 @@ impl Secret {
         &self.0
     }
 
-    /// What the database keeps. The secret has full entropy, so one round of SHA-256 is enough.
+    /// The hash that the database stores. The secret has full entropy, so one round of SHA-256 is enough.
     pub fn hash(&self) -> String {
         hex::encode(Sha256::digest(self.0.as_bytes()))
     }

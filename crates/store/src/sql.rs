@@ -1,4 +1,4 @@
-//! The few differences between the two databases, in one small place: connections, arguments and rows.
+//! The differences between the two databases: connections, arguments and rows.
 
 use std::fmt;
 
@@ -51,9 +51,9 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// One connection to either database, with the rows that its transaction still has to write.
+/// One connection to either database, with the pending rows of its transaction.
 ///
-/// A query that could see such rows writes them first, so that no command reads past its own changes.
+/// A query that could see such rows writes them first, so that no command misses its own changes.
 pub(crate) struct Connection<'c> {
     pub(crate) database: Database<'c>,
     pending: Option<&'c mut Batch>,
@@ -96,27 +96,27 @@ impl Database<'_> {
 }
 
 impl<'c> Connection<'c> {
-    /// The connection of a transaction with these rows to write.
+    /// A transaction's connection with its pending rows.
     pub(crate) fn within(self, pending: &'c mut Batch) -> Self {
         Self { pending: Some(pending), ..self }
     }
 
-    /// The rows that the transaction still has to write, if this is a transaction's connection.
+    /// The pending rows, if this is a transaction's connection.
     pub(crate) fn pending(&mut self) -> Option<&mut Batch> {
         self.pending.as_deref_mut()
     }
 
-    /// The same connection, borrowed once more.
+    /// Reborrows the connection.
     pub(crate) fn again(&mut self) -> Connection<'_> {
         Connection { database: self.database.again(), pending: self.pending.as_deref_mut() }
     }
 
-    /// The same connection, without the rows that are still to be written: for reading the tables as they are.
+    /// The same connection without the pending rows, for reading the tables as they are.
     pub(crate) fn stored(&mut self) -> Connection<'_> {
         self.database.again().into()
     }
 
-    /// Writes all rows that are still to be written.
+    /// Writes all pending rows.
     pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
         match &mut self.pending {
             Some(batch) => batch.flush(&mut self.database.again().into()).await,
@@ -124,7 +124,7 @@ impl<'c> Connection<'c> {
         }
     }
 
-    /// Runs a statement; returns how many rows it touched.
+    /// Runs a statement; returns the number of affected rows.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);
         Ok(match &mut self.database {
@@ -166,8 +166,8 @@ impl<'c> Connection<'c> {
         Ok(())
     }
 
-    /// Begins a transaction that will write and returns the ledger, if there is one. Only one such transaction runs at a
-    /// time, also with several hubs, so that rows that a command has read stay true until the commit.
+    /// Begins a writing transaction and returns the ledger, if there is one. Only one such transaction runs at a time,
+    /// also with several hubs, so that rows that a command has read stay true until the commit.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
         let row = match &mut self.database {
@@ -176,7 +176,6 @@ impl<'c> Connection<'c> {
                 self.first(LEDGER, Vec::new()).await?
             }
             Database::Postgres(connection) => {
-                // One round trip.
                 let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
                 sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)
             }
@@ -189,8 +188,8 @@ impl<'c> Connection<'c> {
     }
 }
 
-/// Where the ledger stands: the numbers of the last event and the last audit entry, the hash of that entry, and the
-/// number of transactions that wrote anything.
+/// State of the ledger: the numbers of the last event and audit entry, the hash of that entry, and the number of
+/// writing transactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) seq: u64,
@@ -232,7 +231,7 @@ impl Row {
         })
     }
 
-    /// A number column that is never negative and small.
+    /// A small number column that is never negative.
     pub(crate) fn count(&self, column: &str) -> Result<u32, StoreError> {
         u32::try_from(self.integer(column)?).map_err(|_| StoreError::Corrupt(format!("{column} is out of range")))
     }

@@ -1,7 +1,7 @@
-//! Moving everything between databases: export, import, backup.
+//! Export, import and backup of a whole database.
 //!
-//! The archive is JSON lines: a header, one line a row, and a trailer with the number of rows, so that a cut-off file
-//! is noticed.
+//! The archive is JSON lines: a header, one line per row, and a trailer with the number of rows, which reveals a
+//! truncated file.
 
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::open::{self, OpenError};
 use crate::reader::Reader;
 use crate::sql::{Connection, Value, args};
 
-/// Every table, each after those that it refers to.
+/// All tables, ordered by their references.
 const TABLES: &[(&str, &str)] = &[
     ("ledger", "one"),
     ("users", "id"),
@@ -55,7 +55,7 @@ const TABLES: &[(&str, &str)] = &[
 const FORMAT: &str = "shopfloor-export";
 const PAGE: u64 = 1000;
 
-/// Why an export, import or backup did not happen.
+/// Why an export, import or backup failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// The database cannot be opened.
@@ -67,18 +67,18 @@ pub enum TransferError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     Io(#[from] std::io::Error),
-    /// The archive is not one of ours, or cut off.
+    /// The archive is truncated or has another format.
     #[error("line {line}: {reason}")]
     Archive {
-        /// The line, from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
-    /// The target has something in it.
+    /// The target database is not empty.
     #[error("the database is not empty: import into a new one")]
     NotEmpty,
-    /// The backup's file exists.
+    /// The backup file exists already.
     #[error("{0} exists already: choose another name")]
     Exists(std::path::PathBuf),
 }
@@ -91,7 +91,7 @@ enum Line {
     Trailer { rows: u64 },
 }
 
-/// Writes everything, as of one moment, and returns the number of rows. A hub may be running.
+/// Writes a consistent export and returns the number of rows. A hub may be running.
 pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u64, TransferError> {
     let mut reader = snapshot(url).await?;
     let mut c = reader.borrow();
@@ -138,7 +138,7 @@ pub async fn import(url: &str, input: &mut (impl AsyncBufRead + Unpin)) -> Resul
 /// Makes a consistent copy of a live database: a SQLite file, or for PostgreSQL an archive for `import`.
 pub async fn backup(url: &str, file: &Path) -> Result<(), TransferError> {
     let target = open::parse(url)?;
-    // Its owner's only: it holds every project and every hash.
+    // Only the owner may read it: it contains every project and every hash.
     let made = std::fs::File::options().write(true).create_new(true).mode(0o600).open(file);
     let made = made.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => TransferError::Exists(file.to_owned()),
@@ -190,7 +190,7 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
         match line {
             Line::Header { format, schema } if number == 1 => {
                 if format != FORMAT || schema > open::schema() {
-                    return Err(refuse(format!("`{format}` with schema {schema} is not an archive that we can read")));
+                    return Err(refuse(format!("`{format}` with schema {schema} is not a supported archive")));
                 }
             }
             Line::Row { table, row } if number > 1 && !whole => {
@@ -203,16 +203,16 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
                 }
                 whole = true;
             }
-            _ => return Err(refuse("the line stands where it does not belong".into())),
+            _ => return Err(refuse("the line is out of place".into())),
         }
     }
     if !whole {
-        return Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() });
+        return Err(TransferError::Archive { line: number, reason: "the archive is truncated".into() });
     }
     Ok(rows)
 }
 
-/// `None`: there is no such table. Column names come from the file, so only plain words are taken.
+/// Inserts a row; `None` if there is no such table. Column names come from the file, so only plain words are accepted.
 async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> Result<Option<()>, StoreError> {
     let Some((table, _)) = TABLES.iter().find(|(name, _)| *name == table) else { return Ok(None) };
     let mut names = Vec::new();
@@ -221,7 +221,7 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
         if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
             return Err(StoreError::Corrupt(format!("`{name}` is not a column")));
         }
-        // What is missing stays out: PostgreSQL wants to know of which kind it is, and remembers that of the first row.
+        // Omit null values: PostgreSQL needs their type, and keeps the type of the first row.
         if value.is_null() {
             continue;
         }

@@ -12,8 +12,7 @@ use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
 ///
-/// Rows may be pending, to be written together. They are written before anything could miss them: before a
-/// query about their tables, and before a statement that writes by itself.
+/// Pending rows are written together, but always before a query on their tables and before a direct write.
 pub struct Tx<'c> {
     connection: Connection<'c>,
     wrote: bool,
@@ -26,7 +25,7 @@ pub struct Tx<'c> {
 }
 
 impl<'c> Tx<'c> {
-    /// A command's share of a transaction that others may share.
+    /// The part of a shared transaction that one command runs in.
     pub(crate) fn new(connection: Connection<'c>, batch: &'c mut Batch, caller: &'c Caller, now: Timestamp) -> Self {
         Self { connection: connection.within(batch), wrote: false, caller, key: None, now }
     }
@@ -41,7 +40,7 @@ impl<'c> Tx<'c> {
         self.connection.pending().expect("a transaction has a batch")
     }
 
-    /// Runs a statement that writes, after all rows that wait; returns how many rows it touched.
+    /// Writes all pending rows, then runs a writing statement; returns the number of affected rows.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         self.wrote = true;
         self.connection.settle().await?;
@@ -82,7 +81,7 @@ impl<'c> Tx<'c> {
 
     /// The same transaction for another caller.
     pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
-        // The rights of the other caller were checked before: nothing is refused halfway.
+        // The other caller's rights are already checked, so nothing can be refused halfway.
         self.wrote = true;
         Tx { connection: self.connection.again(), wrote: true, caller, key: None, now: self.now }
     }
@@ -103,7 +102,7 @@ impl<'c> Tx<'c> {
         Ok(last + 1)
     }
 
-    /// Refuses unless the caller may do this to the project; reads it once in a transaction.
+    /// Refuses unless the caller may do this to the project; reads the project once per transaction.
     pub(crate) async fn check(
         &mut self,
         project: ProjectId,
@@ -124,7 +123,7 @@ impl<'c> Tx<'c> {
         &mut self.connection
     }
 
-    /// The connection, for reading tables without the rows that wait: only for code that adds those rows itself, as
+    /// The connection for reading tables without the pending rows: only for code that adds those rows itself, as
     /// [`Book`] and [`WorkerBook`] do.
     pub(crate) fn stored(&mut self) -> Connection<'_> {
         self.connection.stored()
@@ -167,7 +166,7 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
-    /// Records what was done; `scope` says who may read the entry.
+    /// Records an action in the audit trail; `scope` says who may read the entry.
     pub(crate) fn audit(
         &mut self,
         verb: &'static str,
@@ -202,7 +201,7 @@ impl<'c> Tx<'c> {
     }
 }
 
-/// Control characters written out: no text can look like another entry, or reach a terminal.
+/// Escapes control characters, so that no text can imitate another entry or control a terminal.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,8 @@
-//! The one writer: waiting commands are grouped into one transaction and one commit.
+//! The single writer: groups waiting commands into one transaction and one commit.
 //!
-//! A command refuses before it writes. If a command fails in the database, or refuses after it wrote, its group is rolled
-//! back and each command of the group runs again in its own transaction. A group whose commit may have happened never
-//! runs again: only the caller can retry, with an idempotency key.
+//! A command refuses before it writes. If a command fails in the database, or refuses after it wrote, its group is
+//! rolled back and each command of the group runs again in its own transaction. A group whose commit may have happened
+//! never runs again: only the caller can retry, with an idempotency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,7 +144,7 @@ impl Writer {
     }
 }
 
-/// How often the writer yields without a new command while callers that just got an answer have not sent their next one.
+/// How often the writer yields without a new command while callers that just got an answer have not sent their next.
 const PATIENT: u32 = 16;
 
 /// Lets callers that just got an answer send their next command, so that one commit covers it and the commands that
@@ -234,7 +234,7 @@ impl Task {
         }
     }
 
-    /// Announces the projects that these jobs add tasks to; `false`: nobody listens.
+    /// Announces the projects that these jobs add tasks to; `false` if nobody listens.
     fn call(&self, jobs: &[Box<dyn Job>]) -> bool {
         if self.coming.receiver_count() == 0 {
             return false;

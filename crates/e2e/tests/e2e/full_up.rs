@@ -79,7 +79,7 @@ async fn started_when_full() {
     let shown: Vec<Project> = client.ask(Call::ProjectList {}).await.unwrap();
     assert_eq!(shown.iter().map(|project| project.name.as_str()).collect::<Vec<_>>(), ["Kept"]);
     let refused = client.ask::<Project>(project(&"x".repeat(60_000))).await.unwrap_err();
-    assert!(refused.to_string().contains("reads go on"), "{refused}");
+    assert!(refused.to_string().contains("reads still work"), "{refused}");
     let health = client.health().await.unwrap();
     assert_eq!(health.status, "read_only", "{health:?}");
     let runner = up.runner().expect("it says which process it is");

@@ -113,7 +113,7 @@ async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_onc
     let model = Model::start([Turn::refuse(429, None)]).await;
     let (fixture, project, tasks) = begin(&model, "codex", two()).await;
     let entry = outage(&fixture, &project).await;
-    assert!(entry.reason.contains("a provider's limit holds `codex` on `here` up"), "{}", entry.reason);
+    assert!(entry.reason.contains("a provider's limit blocks `codex` on `here`"), "{}", entry.reason);
     model.then((0..4).map(|_| Turn::say("It is done.")));
     let open = asked(&fixture).await.remove(0);
     let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
@@ -133,13 +133,18 @@ async fn codex_whose_provider_fails_loses_no_attempt() {
 
 #[tokio::test]
 async fn codex_whose_answers_break_off_loses_no_attempt() {
-    survives("codex", two(), vec![Turn::say("I will do it at once.").broken(); 3], "does not answer, or breaks off")
-        .await;
+    survives(
+        "codex",
+        two(),
+        vec![Turn::say("I will do it at once.").broken(); 3],
+        "does not answer, or drops the connection",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn codex_whose_answers_are_empty_loses_no_attempt() {
-    survives("codex", two(), vec![Turn::empty(); 3], "does not answer, or breaks off").await;
+    survives("codex", two(), vec![Turn::empty(); 3], "does not answer, or drops the connection").await;
 }
 
 #[tokio::test]
@@ -150,7 +155,7 @@ async fn opencode_that_is_not_logged_in_loses_no_attempt() {
 #[tokio::test]
 #[ignore = "long lane: make test-long"]
 async fn opencode_whose_answers_are_empty_loses_no_attempt() {
-    survives("opencode", one(), vec![Turn::empty()], "does not answer, or breaks off").await;
+    survives("opencode", one(), vec![Turn::empty()], "does not answer, or drops the connection").await;
 }
 
 /// The agent overcomes it itself: its worker pauses, and resumes with the next answer rather than after a minute.
@@ -194,7 +199,7 @@ async fn opencode_whose_answers_break_off_again_and_again_is_noticed() {
         log(&fixture, &project).await.into_iter().find(|entry| entry.what.word() == "paused")
     })
     .await;
-    assert!(entry.reason.contains("does not answer, or breaks off"), "{}", entry.reason);
+    assert!(entry.reason.contains("does not answer, or drops the connection"), "{}", entry.reason);
     fixture.close().await;
 }
 

@@ -181,7 +181,7 @@ async fn a_runner_that_dies_while_it_checks_is_no_end() {
     runner.kill().await;
     let asked = wait_until("a person is asked", async || editor.detail().await.escalations.pop()).await;
     assert_eq!(asked.kind, EscalationKind::Uncheckable);
-    assert!(asked.question.contains("the runner `here` is away since"), "{}", asked.question);
+    assert!(asked.question.contains("the runner `here` has been away since"), "{}", asked.question);
 
     // A check that still waits there continues.
     drop(std::fs::File::options().read(true).write(true).open(&gate).unwrap());

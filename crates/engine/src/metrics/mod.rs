@@ -1,4 +1,4 @@
-//! Numbers over time, from what was recorded.
+//! Metrics over time, from recorded data.
 
 pub mod series;
 pub mod spans;

@@ -1,12 +1,11 @@
-//! What happened along a stretch of time: in equal parts, as ratios, means and medians.
+//! Time series: equal intervals, ratios, means and medians.
 
 use crate::metrics::spans::Span;
 
-/// How many context scores there are: from 1 to this.
+/// The highest context score; the lowest is 1.
 pub const SCORES: usize = 5;
 
-/// A window in equal stretches, each from its begin until before its end; the last one has what is left, and the end
-/// itself.
+/// A window in equal half-open intervals; the last one also has the remainder and the end itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretches {
     window: Span,
@@ -15,14 +14,14 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    /// `count` stretches of a window, or fewer if it is not that long.
+    /// Divides a window into `count` intervals, or fewer if the window is too short.
     pub fn new(window: Span, count: usize) -> Self {
         let long = (window.1 - window.0).max(1);
         let count = count.clamp(1, usize::try_from(long).unwrap_or(usize::MAX));
         Self { window, count, width: long / i64::try_from(count).unwrap_or(i64::MAX) }
     }
 
-    /// Each of them, oldest first.
+    /// The intervals, oldest first.
     pub fn all(self) -> impl Iterator<Item = Span> {
         let begin = move |index: usize| self.window.0 + self.width * i64::try_from(index).unwrap_or(0);
         (0..self.count).map(move |index| {
@@ -31,14 +30,14 @@ impl Stretches {
         })
     }
 
-    /// Which one a moment is in; `None`: outside the window.
+    /// The index of the interval of a moment; `None` outside the window.
     pub fn place(self, at: i64) -> Option<usize> {
         let within = (self.window.0..=self.window.1).contains(&at);
         let index = usize::try_from((at - self.window.0) / self.width).ok()?;
         within.then_some(index.min(self.count - 1))
     }
 
-    /// What belongs to each of them, by when it was; what was outside is left out.
+    /// Groups values by interval; drops those outside the window.
     pub fn sorted<T>(self, things: impl IntoIterator<Item = (i64, T)>) -> Vec<Vec<T>> {
         let mut sorted: Vec<Vec<T>> = (0..self.count).map(|_| Vec::new()).collect();
         for (at, thing) in things {
@@ -50,19 +49,19 @@ impl Stretches {
     }
 }
 
-/// How long something took, over several times.
+/// Statistics of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lengths {
-    /// How often.
+    /// The number of durations.
     pub times: u32,
-    /// Half of the times it took no longer.
+    /// The median.
     pub median: u64,
     /// The longest.
     pub longest: u64,
 }
 
 impl Lengths {
-    /// What these have in common; `None`: there are none.
+    /// The statistics of these durations; `None` if there are none.
     pub fn of(mut lengths: Vec<u64>) -> Option<Self> {
         lengths.sort_unstable();
         let longest = *lengths.last()?;
@@ -71,7 +70,7 @@ impl Lengths {
     }
 }
 
-/// How many scores of each there are, from 1 to 5; others are left out.
+/// The count of each score from 1 to 5; ignores others.
 pub fn tally(scores: &[u8]) -> [u32; SCORES] {
     let mut counts = [0; SCORES];
     for score in scores {
@@ -82,20 +81,20 @@ pub fn tally(scores: &[u8]) -> [u32; SCORES] {
     counts
 }
 
-/// The mean of tallied scores, in hundredths; `None`: there are none.
+/// The mean of tallied scores, in hundredths; `None` if there are none.
 pub fn mean(counts: &[u32; SCORES]) -> Option<u32> {
     let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let sum: u64 = (1..).zip(counts).map(|(score, count)| score * u64::from(*count)).sum();
     (sum * 100).checked_div(all).and_then(|mean| u32::try_from(mean).ok())
 }
 
-/// One number for each of another, in hundredths; `None`: there is none of the other.
+/// A ratio in hundredths; `None` if the divisor is zero.
 pub fn per(some: u32, each: u32) -> Option<u32> {
     let ratio = (u64::from(some) * 100).checked_div(each.into())?;
     Some(u32::try_from(ratio).unwrap_or(u32::MAX))
 }
 
-/// For each pair, what came so far of the first for each that came so far of the second, in hundredths.
+/// The running ratio of the first to the second number of each pair, in hundredths.
 pub fn so_far(pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
     let mut sums = (0u32, 0u32);
     let mut add = |(some, each): &(u32, u32)| {

@@ -1,17 +1,17 @@
-//! Stretches of time in which somebody worked: together, at once, and within a window.
+//! Time spans of work: sums, unions and overlaps within a window.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A stretch of time in milliseconds, from its begin to its end.
+/// A time span in milliseconds, from start to end.
 pub type Span = (i64, i64);
 
-/// How long the spans last, each for itself, as far as they are within the window.
+/// The total length of the spans within the window.
 pub fn sum(spans: &[Span], window: Span) -> u64 {
     spans.iter().map(|span| overlap(*span, window)).sum()
 }
 
-/// How long at least one of the spans lasts, as far as they are within the window.
+/// The time within the window that at least one span covers.
 pub fn union(spans: &[Span], window: Span) -> u64 {
     let mut clipped: Vec<Span> = spans.iter().map(|span| clip(*span, window)).collect();
     clipped.retain(|(from, to)| from < to);
@@ -24,14 +24,14 @@ pub fn union(spans: &[Span], window: Span) -> u64 {
     total
 }
 
-/// How long a span lasts within a window.
+/// The length of a span within a window.
 pub fn overlap(span: Span, window: Span) -> u64 {
     let (from, to) = clip(span, window);
     (to - from).max(0).unsigned_abs()
 }
 
-/// How much faster work got done than by one worker, in hundredths; `None`: nobody worked. Work that was in vain took
-/// time and got nothing done, and whoever has several spans at once is still one.
+/// Successful worker time divided by wall time with any worker active, in hundredths; `None` if no worker was active.
+/// Overlapping spans of one worker count once.
 pub fn speed_up<W: Copy + Eq + Hash>(useful: &[(W, Span)], all: &[Span], window: Span) -> Option<u32> {
     let mut own: HashMap<W, Vec<Span>> = HashMap::new();
     for (who, span) in useful {
@@ -42,18 +42,18 @@ pub fn speed_up<W: Copy + Eq + Hash>(useful: &[(W, Span)], all: &[Span], window:
     Some(u32::try_from(ratio).unwrap_or(u32::MAX))
 }
 
-/// How many were at work on average over the whole window, in hundredths.
+/// The average number of active spans over the window, in hundredths.
 pub fn average(spans: &[Span], window: Span) -> u32 {
     let all = (window.1 - window.0).max(0).unsigned_abs();
     let ratio = sum(spans, window).saturating_mul(100).checked_div(all).unwrap_or(0);
     u32::try_from(ratio).unwrap_or(u32::MAX)
 }
 
-/// The most who were at work at the same moment of the window. Whoever has several spans at once is still one, and who
-/// ends when another begins was not there beside it.
+/// The maximum number of workers active at the same time in the window. Overlapping spans of one worker count once, and
+/// a span that ends when another starts does not overlap it.
 pub fn peak<W: Copy + Eq + Hash>(work: &[(W, Span)], window: Span) -> u32 {
     let clipped = work.iter().map(|(who, span)| (*who, clip(*span, window))).filter(|(_, (from, to))| from < to);
-    // At the same moment, ends come before begins.
+    // At the same moment, ends come before starts.
     let mut turns: Vec<(i64, bool, W)> =
         clipped.flat_map(|(who, (from, to))| [(from, true, who), (to, false, who)]).collect();
     turns.sort_unstable_by_key(|(at, begins, _)| (*at, *begins));

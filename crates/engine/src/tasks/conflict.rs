@@ -1,44 +1,44 @@
-//! Whether two outputs meet: on the same lines, or in what they say of a file. Those that started from different commits
-//! are compared where both found the same.
+//! Conflicts between two outputs: the same lines, or contradicting changes of a file. Outputs with different bases are
+//! compared only where both started from the same content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What one output did to one file.
+/// One output's change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its path now; where it was, when it is deleted.
+    /// The path; the old path if the file is deleted.
     pub path: String,
-    /// Its path before, when it was renamed.
+    /// The old path of a renamed file.
     pub from: Option<String>,
-    /// What was done.
+    /// The kind of change.
     pub change: Change,
-    /// Names its content before, where it was then; absent when it is new, or nobody says.
+    /// Identifies the old content; absent if the file is new or the content unknown.
     pub before: Option<String>,
-    /// Names its content now; absent when it is deleted.
+    /// Identifies the new content; absent if the file is deleted.
     pub content: Option<String>,
-    /// The lines of the base that were changed, first and last; none when it is not text. An insertion has the line
-    /// before it twice.
+    /// The changed lines of the base, first and last; empty for binary files. An insertion names the line before it
+    /// twice.
     pub ranges: Vec<(u32, u32)>,
 }
 
-/// What was done to a file.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It is new.
+    /// The file is new.
     Added,
-    /// It has another content or mode.
+    /// The content or mode changed.
     Modified,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It is elsewhere, and may have another content.
+    /// The file was moved; its content may have changed.
     Renamed,
-    /// It became a link, or stopped being one.
+    /// The file became a symbolic link, or stopped being one.
     TypeChanged,
 }
 
 impl Change {
-    /// The change by its word; a word that nobody knows counts as another kind of file, which meets everything.
+    /// Parses a kind; an unknown word counts as a type change, which conflicts with every other change.
     pub fn of(word: &str) -> Self {
         match word {
             "added" => Self::Added,
@@ -50,25 +50,25 @@ impl Change {
     }
 }
 
-/// How two outputs meet. The worse one is the greater.
+/// The kind of a conflict, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Both changed the same lines of a text.
     SameLines,
-    /// What one wants of a file excludes what the other wants.
+    /// The two changes of a file exclude each other.
     Contradiction,
 }
 
-/// A place where two outputs meet.
+/// A conflict between two outputs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meeting {
     /// The file.
     pub path: String,
-    /// How.
+    /// The kind.
     pub kind: Kind,
-    /// The lines of the base, when both changed some.
+    /// The lines of the base that both changed.
     pub lines: Option<(u32, u32)>,
-    /// In words.
+    /// An explanation.
     pub why: &'static str,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Meeting {
     }
 }
 
-/// Where two outputs meet, in order of paths; nothing when both can be had. `same_base`: they started from the same commit.
+/// The conflicts between two outputs, in order of paths. `same_base` says that both started from the same commit.
 pub fn meetings(one: &[File], other: &[File], same_base: bool) -> Vec<Meeting> {
     let (one, other) = (touched(one), touched(other));
     let mut found = BTreeSet::new();
@@ -98,17 +98,17 @@ pub fn meetings(one: &[File], other: &[File], same_base: bool) -> Vec<Meeting> {
     found.into_iter().collect()
 }
 
-/// The worst way in which two outputs meet.
+/// The most severe kind.
 pub fn worst(meetings: &[Meeting]) -> Option<Kind> {
     meetings.iter().map(|meeting| meeting.kind).max()
 }
 
-/// What an output did to one path.
+/// One output's effect on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Touch<'a> {
     Created(Option<&'a str>),
     Changed(Option<&'a str>, &'a [(u32, u32)]),
-    /// It is another kind of file now.
+    /// The file type changed.
     Turned(Option<&'a str>),
     Moved(&'a str, Option<&'a str>),
     Gone,
@@ -126,7 +126,7 @@ struct Place<'a> {
     before: Before<'a>,
 }
 
-/// What was at a path before.
+/// The old content of a path.
 #[derive(PartialEq)]
 enum Before<'a> {
     Nothing,
@@ -135,12 +135,13 @@ enum Before<'a> {
 }
 
 impl Place<'_> {
-    /// Whether both found the same, so that lines of one are lines of the other.
+    /// Whether both started from the same content, so that their line numbers are comparable.
     fn began_as(&self, other: &Self) -> bool {
         self.before == other.before && self.before != Before::Unknown
     }
 
-    /// Whether a file is there that the other may have a folder for: with other bases, one that this output put there.
+    /// Whether a file is at the path that may conflict with a folder of the other output. With different bases, only a
+    /// new file counts.
     fn stands(&self, same_base: bool) -> bool {
         self.touch.is_there() && (same_base || self.before == Before::Nothing)
     }
@@ -173,7 +174,7 @@ fn meet(path: &str, a: &Touch<'_>, b: &Touch<'_>) -> Vec<Meeting> {
     let one = |kind, why| vec![Meeting { path: path.to_owned(), kind, lines: None, why }];
     let contradiction = |why| one(Kind::Contradiction, why);
     match (a, b) {
-        // Whatever they did, it came to the same.
+        // Equal changes never conflict.
         _ if a == b => vec![],
         (Touch::Created(x), Touch::Created(y)) if same(x, y) => vec![],
         (Touch::Created(_), Touch::Created(_)) => contradiction("both added it, with different contents"),
@@ -215,7 +216,7 @@ fn same(a: &Option<&str>, b: &Option<&str>) -> bool {
     a.is_some() && a == b
 }
 
-/// A file of one where the other has a folder.
+/// A file of one output where the other has a folder.
 fn inside(path: &str, theirs: &BTreeMap<&str, Place<'_>>, same_base: bool) -> Option<Meeting> {
     let folder = format!("{path}/");
     let below = theirs.range(folder.as_str()..).take_while(|(there, _)| there.starts_with(&folder));
@@ -227,7 +228,7 @@ fn inside(path: &str, theirs: &BTreeMap<&str, Place<'_>>, same_base: bool) -> Op
     })
 }
 
-/// The lines that both lists have.
+/// The overlaps of two lists of line ranges.
 fn common(mine: &[(u32, u32)], theirs: &[(u32, u32)]) -> BTreeSet<(u32, u32)> {
     let both = |a: &(u32, u32), b: &(u32, u32)| {
         let (first, last) = (a.0.max(b.0), a.1.min(b.1));

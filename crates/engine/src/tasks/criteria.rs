@@ -1,5 +1,5 @@
-//! Whether what a criterion is written in can be used: regular expressions, patterns, JSON Schemas. The rules are the same
-//! where a task is added and where its work is checked.
+//! Validation of criteria: regular expressions, patterns and JSON Schemas. The same rules apply when a task is added
+//! and when its work is checked.
 
 mod schema;
 mod walk;
@@ -9,18 +9,18 @@ use regex::bytes::{Regex, RegexBuilder};
 
 pub use schema::{json_schema, json_schema_fault};
 
-/// What a regular expression may take once it is built; with the limit of files, this bounds how long it runs.
+/// The maximum size of a compiled regular expression; together with the file size limit, this bounds its run time.
 const LARGEST_REGEX: usize = 256 << 10;
 
 const MOST_PATTERNS: usize = 500;
 
-/// What somebody else wrote is not repeated for longer than this.
+/// The maximum length of quoted foreign text.
 const SHOWN: usize = 500;
 
-/// A regular expression, or why it is none. `^` and `$` stand for the ends of lines, as people who search files expect.
+/// Compiles a regular expression, or says what is wrong. `^` and `$` match at line ends, as in file search.
 pub fn regex(pattern: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(pattern).multi_line(true).crlf(true).size_limit(LARGEST_REGEX).build();
-    // The line of a long error that says what is wrong.
+    // Only the line of a long error that names the fault.
     let last = |error: regex::Error| {
         let text = error.to_string();
         text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
@@ -28,7 +28,8 @@ pub fn regex(pattern: &str) -> Result<Regex, String> {
     built.map_err(|error| short(&last(error)))
 }
 
-/// Patterns of paths, or which of them is none, and why. One without a wildcard names a folder with all that is in it, too.
+/// Compiles path patterns, or says which one is invalid and why. A pattern without a wildcard also matches everything
+/// inside a folder of that name.
 pub fn patterns(globs: &[String]) -> Result<GlobSet, String> {
     if globs.len() > MOST_PATTERNS {
         return Err(format!("there are more than {MOST_PATTERNS} patterns"));
@@ -37,7 +38,7 @@ pub fn patterns(globs: &[String]) -> Result<GlobSet, String> {
     for glob in globs {
         let wrong = |why: &str| short(&format!("`{}`: {why}", glob.escape_debug()));
         if glob.starts_with('!') {
-            return Err(wrong("it takes something out; name what may be changed"));
+            return Err(wrong("it excludes files; name the files that may be changed"));
         }
         let trimmed = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
         let below = if trimmed.is_empty() || trimmed == "." { "**".to_owned() } else { format!("{trimmed}/**") };
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(regex("(").unwrap_err(), "unclosed group");
         assert!(regex("(a{999}){999}").unwrap_err().contains("size limit"));
         assert!(patterns(&["src".to_owned()]).unwrap().is_match("src/a.rs"));
-        for (globs, why) in [("[", "`[`: "), ("!src", "takes something out")] {
+        for (globs, why) in [("[", "`[`: "), ("!src", "excludes files")] {
             let said = patterns(&[globs.to_owned()]).unwrap_err();
             assert!(said.contains(why), "{said}");
         }

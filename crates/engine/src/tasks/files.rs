@@ -1,6 +1,6 @@
-//! Whether two tasks may touch the same files, as far as their patterns say.
+//! Whether two tasks may change the same files, according to their patterns.
 
-/// Whether two patterns can name the same file. Doubt counts as yes: then one task merely comes later.
+/// Whether two patterns can match the same file. Doubt counts as yes, which only delays one task.
 pub fn overlap(a: &str, b: &str) -> bool {
     let (a, b) = (plain(a), plain(b));
     match (wild(a), wild(b)) {
@@ -20,12 +20,12 @@ fn plain(pattern: &str) -> &str {
     pattern.trim_start_matches("./").trim_end_matches('/')
 }
 
-/// What a pattern begins with before its first wildcard; `None`: it has none.
+/// The part of a pattern before its first wildcard; `None` without a wildcard.
 fn wild(pattern: &str) -> Option<&str> {
     pattern.find(['*', '?', '[']).map(|at| &pattern[..at])
 }
 
-/// Whether a wildcard pattern that begins so can reach a path or something below it.
+/// Whether a wildcard pattern with this prefix can match a path or something below it.
 fn reaches(start: &str, path: &str) -> bool {
     path.starts_with(start) || start.starts_with(&format!("{path}/")) || path.is_empty()
 }

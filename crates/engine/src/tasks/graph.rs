@@ -1,9 +1,9 @@
-//! The graph of tasks: cycles are refused and named, and what a dependency's end means for those that wait for it.
+//! The dependency graph of tasks: topological order, and cycles by name.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Tasks that wait for each other, in order; the first waits for the second, and the last for the first.
+/// A cycle of tasks: each depends on the next, and the last on the first.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("these tasks wait for each other: {}", cycle_text(.0))]
 pub struct Cycle<T: std::fmt::Display>(pub Vec<T>);
@@ -13,9 +13,9 @@ fn cycle_text<T: std::fmt::Display>(tasks: &[T]) -> String {
     tasks.iter().map(ToString::to_string).chain(first).collect::<Vec<_>>().join(" → ")
 }
 
-/// An order in which every task comes after those that it waits for; or a cycle.
+/// A topological order of the tasks, dependencies first, or a cycle.
 ///
-/// Dependencies on what is not among `tasks` are there already and cannot lead back.
+/// Dependencies outside `tasks` exist already and cannot lead back.
 pub fn sort<T: Copy + Eq + Hash + std::fmt::Display>(tasks: &[(T, Vec<T>)]) -> Result<Vec<T>, Cycle<T>> {
     let deps: HashMap<T, &[T]> = tasks.iter().map(|(task, deps)| (*task, deps.as_slice())).collect();
     let mut marks: HashMap<T, Mark> = HashMap::with_capacity(tasks.len());
@@ -32,7 +32,7 @@ enum Mark {
     Sorted,
 }
 
-/// Goes down without recursion: a chain of a hundred thousand tasks must not end the process.
+/// Visits iteratively: a chain of a hundred thousand tasks must not overflow the stack.
 fn visit<T: Copy + Eq + Hash + std::fmt::Display>(
     start: T,
     deps: &HashMap<T, &[T]>,

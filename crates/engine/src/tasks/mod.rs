@@ -1,4 +1,4 @@
-//! Tasks: their life as one machine, and the decisions around it.
+//! Tasks: their state machine, and the decisions around it.
 
 pub mod conflict;
 pub mod criteria;

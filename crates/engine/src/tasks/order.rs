@@ -1,17 +1,17 @@
-//! In which order ready tasks are handed out: by priority, and by age so that nothing starves.
+//! The order of the queue: by priority, and by age so that no task starves.
 
 use domain::Timestamp;
 
 /// The highest priority; 0 is the lowest.
 pub const MAX_PRIORITY: u8 = 9;
 
-/// How much longer a task must have waited to go before one of the next higher priority.
+/// The extra waiting time that outweighs one level of priority.
 const LEVEL_MS: i64 = 10 * 60 * 1000;
 
-/// Where a task stands in the queue: lower goes first.
+/// The position of a task in the queue; the lowest goes first.
 ///
-/// The key never changes while the task waits, so that an index holds the order: being more important counts as having
-/// waited longer, by a bounded time.
+/// The key is constant while the task waits, so that an index can keep the order: a higher priority counts as a bounded
+/// extra waiting time.
 pub fn queue_key(ready_at: Timestamp, priority: u8) -> i64 {
     ready_at.as_millis().saturating_sub(i64::from(priority.min(MAX_PRIORITY)) * LEVEL_MS)
 }

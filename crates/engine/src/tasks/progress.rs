@@ -1,36 +1,36 @@
-//! The no-progress breaker: the same task and agent, and nothing changed, however well every run "succeeded".
+//! The no-progress breaker: detects attempts of one agent that change nothing, even if each run "succeeded".
 
-/// What one attempt at a task left behind.
+/// The result of one attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The agent and model that worked.
+    /// The agent and model.
     pub agent: String,
-    /// Names the content of the worktree afterwards.
+    /// Identifies the content of the workspace after the attempt.
     pub tree: String,
-    /// Names what the worker said.
+    /// Identifies the worker's summary.
     pub report: String,
 }
 
-/// How many attempts in a row that change nothing open the breaker.
+/// The number of consecutive attempts without a change that opens the breaker.
 pub const SAME: usize = 3;
 
-/// Going on with the same agent would change nothing.
+/// Another attempt by the same agent would change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// How many attempts in a row changed nothing.
+    /// The number of consecutive attempts without a change.
     pub same: usize,
-    /// What did not change, in words.
+    /// What did not change.
     pub reason: String,
 }
 
 impl Stuck {
-    /// Whether the breaker opens with the last attempt; with those that follow it just stays open.
+    /// Whether the last attempt opened the breaker, rather than kept it open.
     pub fn is_news(&self) -> bool {
         self.same == SAME
     }
 }
 
-/// Whether going on with the same agent would change nothing; attempts are oldest first.
+/// Whether another attempt by the same agent would change nothing; attempts are oldest first.
 pub fn stuck(attempts: &[Attempt]) -> Option<Stuck> {
     let last = attempts.last()?;
     let same = attempts.iter().rev().take_while(|attempt| *attempt == last).count();

@@ -1,11 +1,11 @@
-//! What becomes of a task whose work was not accepted: back, to another, to a person.
+//! Where a task goes after a refusal: to the same worker, to another, or to a person.
 
-/// How often work goes back before others are asked.
+/// Retry limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How often it goes back to the same worker.
+    /// How often the task returns to the same worker.
     pub per_worker: u32,
-    /// How many workers try in all.
+    /// How many workers try in total.
     pub workers: u32,
 }
 
@@ -15,27 +15,27 @@ impl Default for Limits {
     }
 }
 
-/// Who tried, and how often.
+/// Attempts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tries {
-    /// How often the current worker's work was refused, this time included.
+    /// Refusals of the current worker's work, including this one.
     pub by_this: u32,
-    /// How many workers have tried, this one included.
+    /// Workers that have tried, including this one.
     pub workers: u32,
 }
 
-/// What becomes of the task.
+/// Where the task goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Back to the same worker, with the reasons.
+    /// To the same worker, with the reasons.
     Back,
-    /// To another worker, with what was left behind.
+    /// To another worker, with a hand-over.
     Another,
     /// To a person.
     Escalate,
 }
 
-/// What becomes of a task whose work was not accepted; `stuck` says that going on with this worker is useless.
+/// Decides where a task goes after a refusal; `stuck` says that another attempt of this worker is useless.
 pub fn after_refusal(tries: Tries, stuck: bool, limits: Limits) -> Next {
     if tries.by_this <= limits.per_worker && !stuck {
         Next::Back

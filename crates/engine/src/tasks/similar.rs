@@ -1,25 +1,25 @@
-//! Near-duplicates: tasks that say nearly the same.
+//! Near-duplicates: tasks with nearly the same text.
 //!
-//! Titles say what a task is about. Two are near when the words of one that carry meaning are those of the other, a few
-//! more at most: as soon as each has a word that the other lacks, they are two tasks, like chapter 1 and chapter 2.
+//! Two titles are near if the significant words of one are those of the other plus at most a few. If each has a word
+//! that the other lacks, they are different tasks, like chapter 1 and chapter 2.
 
 use std::collections::BTreeSet;
 
 use crate::tasks::files::lists_overlap;
 
-/// How much of two titles must be the same when one says more than the other.
+/// The minimum similarity of two titles when one has extra words.
 const ALIKE: f64 = 0.75;
-/// How much of what follows the titles must be the same, when both say more.
+/// The minimum similarity of the remaining texts, if both have one.
 const AGREE: f64 = 0.5;
 
-/// Words that say nothing about what is to be done.
+/// Words without significance.
 const STOP: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "into", "is", "it", "its", "of", "on", "or",
     "our", "please", "should", "so", "such", "that", "the", "their", "then", "there", "these", "this", "those", "to",
     "we", "which", "will", "with", "your",
 ];
 
-/// What is compared of a task: the words of its title, those of the rest, and its files.
+/// The compared parts of a task: the words of its title, those of the rest, and its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gist {
     title: BTreeSet<String>,
@@ -28,22 +28,22 @@ pub struct Gist {
 }
 
 impl Gist {
-    /// The gist of a task that is to change these files.
+    /// The gist of a task with these files to change.
     pub fn of(description: &str, files: &[String]) -> Self {
         let text = description.trim_start();
         let (title, rest) = text.split_once(['\n', '\r']).unwrap_or((text, ""));
         Self { title: words(title), rest: words(rest), files: files.to_vec() }
     }
 
-    /// Two numbers by which near ones are found: the first is that of all with the same words, the second is likely that
-    /// of those with a few words more.
+    /// Two hashes for finding near-duplicates: the first is equal for the same words, the second probably for a few
+    /// extra words.
     pub fn numbers(&self) -> [i64; 2] {
         let all = self.title.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         let least = self.title.iter().map(|word| hash(word, 0x9e_37_79_b9_7f_4a_7c_15)).min().unwrap_or(0);
         [hash(&all, 0x51_7c_c1_b7_27_22_0a_95).cast_signed(), least.cast_signed()]
     }
 
-    /// Whether two say nearly the same.
+    /// Whether two gists are near-duplicates.
     pub fn is_near(&self, other: &Self) -> bool {
         let elsewhere = !self.files.is_empty() && !other.files.is_empty() && !lists_overlap(&self.files, &other.files);
         let apart = !self.title.is_subset(&other.title) && !other.title.is_subset(&self.title);
@@ -54,14 +54,14 @@ impl Gist {
     }
 }
 
-/// How much of two is the same, from 0 to 1.
+/// The similarity of two sets, from 0 to 1.
 fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let common = one.intersection(other).count();
     let all = one.len() + other.len() - common;
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// The words of a text that carry meaning, by their stems; all of them if none does.
+/// The stems of the significant words of a text; of all words if none is significant.
 fn words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase().replace("'s", "").replace("’s", "");
     let all = || lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -69,7 +69,7 @@ fn words(text: &str) -> BTreeSet<String> {
     if meant.is_empty() { all().map(str::to_owned).collect() } else { meant }
 }
 
-/// A word without the endings that change with its place in a sentence.
+/// A word without its inflectional ending.
 fn stem(word: &str) -> String {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -85,7 +85,7 @@ fn stem(word: &str) -> String {
     let ending = ["ing", "ed"].iter().find(|end| word.ends_with(*end)).map(|end| cut(&word, end.len()));
     let stem = ending.filter(|stem| stem.len() > 2 && stem.contains(['a', 'e', 'i', 'o', 'u', 'y'])).unwrap_or(&word);
     let bytes = stem.as_bytes();
-    // Stopping is stop, but to call is no cal.
+    // Undouble the consonant of "stopping", but not of "call".
     let doubled = stem.len() < word.len() && bytes.len() > 2 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2];
     let stem = if doubled && !stem.ends_with(['l', 's', 'z']) { cut(stem, 1) } else { stem };
     stem.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(stem).to_owned()
@@ -95,7 +95,7 @@ fn cut(word: &str, count: usize) -> &str {
     &word[..word.len() - count]
 }
 
-/// FNV-1a with a seed, mixed: the same on every machine and in every version, because numbers are stored.
+/// FNV-1a with a seed, mixed; stable across machines and versions, because the hashes are stored.
 fn hash(text: &str, seed: u64) -> u64 {
     let mixed = text
         .bytes()
@@ -189,7 +189,7 @@ mod tests {
             let mut other = words.clone();
             other[at.index(words.len())] = "zzyzx".to_owned();
             let (one, other) = (gist(&words.join(" ")), gist(&other.join(" ")));
-            // The word that went may still be there elsewhere: then only one says more than the other.
+            // The removed word may occur twice: then one title is a subset of the other.
             prop_assert!(!one.is_near(&other) || one.title.is_subset(&other.title));
             prop_assert_eq!(one.is_near(&other), other.is_near(&one));
         }

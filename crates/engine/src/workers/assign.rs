@@ -1,4 +1,4 @@
-//! Who takes which task.
+//! Assignment of tasks to workers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -7,57 +7,57 @@ use domain::{TaskId, WorkerId};
 
 use crate::tasks::files::lists_overlap;
 
-/// How a project hands its tasks out.
+/// How a project assigns its tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// Each free worker in turn.
     RoundRobin,
-    /// The free worker that has done least.
+    /// The free worker with the fewest finished tasks.
     LeastLoaded,
-    /// The free worker whose abilities fit most closely, so that those who can do everything stay free.
+    /// The free worker whose abilities fit most closely, so that versatile workers stay free.
     Capability,
-    /// Tasks wait at workers; who has nothing left takes from the longest queue.
+    /// Each worker has its own queue; an idle worker steals from the longest.
     Stealing,
 }
 
-/// A task that can be handed out, in the order of the queue.
+/// A ready task, in the order of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     /// The task.
     pub id: TaskId,
     /// Abilities that its worker must have.
     pub needs: BTreeSet<String>,
-    /// Workers that failed at it, as long as others could do it.
+    /// Workers that failed at it, while others could do it.
     pub not_by: BTreeSet<WorkerId>,
-    /// The files that it means to change.
+    /// The files to change.
     pub files: Vec<String>,
 }
 
-/// A worker, as far as handing out depends on it.
+/// A worker's facts for the assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
     /// The worker.
     pub id: WorkerId,
-    /// What it can do.
+    /// Its abilities.
     pub abilities: BTreeSet<String>,
     /// Whether it may take tasks: not stopped, paused, out of budget, or taken offline by its breaker.
     pub takes: bool,
-    /// Whether it works on a task now.
+    /// Whether it has a task.
     pub busy: bool,
-    /// Tasks that wait at it, in order.
+    /// Its own queue, in order.
     pub queue: Vec<Ready>,
-    /// How many tasks it has done.
+    /// The number of finished tasks.
     pub done: u64,
 }
 
-/// A task that goes from one worker's queue to another worker.
+/// A task that moves from one worker's queue to another worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steal {
     /// The task.
     pub task: TaskId,
-    /// From whose queue.
+    /// The worker that loses it.
     pub from: WorkerId,
-    /// Who takes it.
+    /// The worker that gets it.
     pub to: WorkerId,
 }
 
@@ -66,7 +66,7 @@ pub struct Steal {
 pub enum Lack {
     /// An ability that the task needs.
     Ability(String),
-    /// It failed at the task, and others go first.
+    /// The worker failed at the task, and others go first.
     AnotherTry,
 }
 
@@ -79,46 +79,46 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Why a task was not handed out.
+/// Why a task was not assigned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhyNot {
-    /// There is no worker that takes tasks.
+    /// No worker takes tasks.
     Nobody,
-    /// No worker has these abilities; for each worker, what it lacks.
+    /// No worker has the abilities; with what each worker lacks.
     Incapable(Vec<(WorkerId, Vec<Lack>)>),
-    /// Every worker that could is busy.
+    /// All able workers are busy.
     AllBusy,
 }
 
-/// What was decided.
+/// The result of an assignment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Tasks and who gets them, each worker that is free at most one.
+    /// Assigned tasks, at most one for each free worker.
     pub given: Vec<(TaskId, WorkerId)>,
-    /// Tasks that wait at a busy worker from now on.
+    /// Tasks added to a busy worker's queue.
     pub queued: Vec<(TaskId, WorkerId)>,
-    /// Tasks that change queues.
+    /// Stolen tasks.
     pub stolen: Vec<Steal>,
-    /// Tasks that stay, and why.
+    /// Unassigned tasks, and why.
     pub left: Vec<(TaskId, WhyNot)>,
-    /// Who is next in turn.
+    /// The next round-robin position.
     pub turn: u64,
 }
 
-/// How many tasks wait at one worker at most.
+/// The maximum length of a worker's own queue.
 const QUEUE: usize = 2;
 
-/// Decides who takes which of the ready tasks, which come in the order of the queue.
+/// Assigns ready tasks, given in the order of the queue.
 ///
-/// `running` are the files of tasks that are worked on; what overlaps them, or what is handed out before it, comes after
-/// what does not. `turn` is what the last plan said.
+/// `running` are the files of tasks in progress. A task whose files overlap them, or those of a task assigned before
+/// it, goes after the others. `turn` is the last plan's round-robin position.
 pub fn assign(strategy: Strategy, turn: u64, ready: &[Ready], workers: &[Worker], running: &[Vec<String>]) -> Plan {
     let mut plan = Plan { turn, ..Plan::default() };
     let mut free: Vec<&Worker> =
         workers.iter().filter(|worker| worker.takes && !worker.busy && worker.queue.is_empty()).collect();
     let mut touched: Vec<&[String]> = running.iter().map(Vec::as_slice).collect();
     let mut waiting: BTreeMap<WorkerId, usize> = workers.iter().map(|worker| (worker.id, worker.queue.len())).collect();
-    // What overlaps goes to the end of the line, once.
+    // A task with overlapping files goes to the end of the line, once.
     let mut line: VecDeque<(&Ready, bool)> = ready.iter().map(|task| (task, false)).collect();
     while let Some((task, waited)) = line.pop_front() {
         if !waited && touched.iter().any(|files| lists_overlap(files, &task.files)) {
@@ -153,12 +153,12 @@ fn can(worker: &Worker, task: &Ready) -> bool {
     task.needs.is_subset(&worker.abilities) && !task.not_by.contains(&worker.id)
 }
 
-/// Which of the free workers takes the task.
+/// Chooses one of the free workers for the task.
 fn choose(strategy: Strategy, turn: &mut u64, task: &Ready, free: &[&Worker], all: &[Worker]) -> Option<WorkerId> {
     let able = free.iter().filter(|worker| can(worker, task));
     let chosen = match strategy {
         Strategy::RoundRobin => {
-            // The first one at or after the place whose turn it is, around the circle of all workers, busy ones too.
+            // The first free worker at or after the round-robin position, which counts busy workers, too.
             let round = all.len().max(1);
             let start = usize::try_from(*turn % round as u64).unwrap_or(0);
             let mut circle = (0..round).map(|step| (start + step) % round);
@@ -173,13 +173,13 @@ fn choose(strategy: Strategy, turn: &mut u64, task: &Ready, free: &[&Worker], al
     chosen.map(|worker| worker.id)
 }
 
-/// The able worker with the shortest queue that has room.
+/// The able worker with the shortest queue that is not full.
 fn shortest(task: &Ready, workers: &[Worker], waiting: &BTreeMap<WorkerId, usize>) -> Option<WorkerId> {
     let room = |worker: &&Worker| worker.takes && worker.busy && waiting[&worker.id] < QUEUE && can(worker, task);
     workers.iter().filter(room).min_by_key(|worker| (waiting[&worker.id], worker.id)).map(|worker| worker.id)
 }
 
-/// Lets whoever is still free take from the longest queues.
+/// Lets idle workers steal from the longest queues.
 fn steal(plan: &mut Plan, free: Vec<&Worker>, workers: &[Worker]) {
     let mut queues: BTreeMap<WorkerId, Vec<&Ready>> =
         workers.iter().map(|worker| (worker.id, worker.queue.iter().collect())).collect();

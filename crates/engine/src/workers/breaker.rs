@@ -1,13 +1,13 @@
-//! The circuit breaker of one worker: too many failures in a row take it offline, a trial brings it back.
+//! The circuit breaker of a worker: consecutive failures take it offline, a successful trial brings it back.
 
 use domain::Timestamp;
 
-/// When a worker is taken offline, and for how long.
+/// When a worker goes offline, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many failures in a row open the breaker.
+    /// The number of consecutive failures that opens the breaker.
     pub failures: u32,
-    /// How long it stays open before one trial is allowed.
+    /// The time until a trial, in milliseconds.
     pub cool_down_ms: i64,
 }
 
@@ -17,7 +17,7 @@ impl Default for Limits {
     }
 }
 
-/// What a breaker is at.
+/// The state of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breaker {
     /// The worker takes tasks.
@@ -27,19 +27,19 @@ pub enum Breaker {
     },
     /// The worker takes nothing.
     Open {
-        /// Until then.
+        /// When a trial is allowed.
         until: Timestamp,
     },
-    /// One task is on trial; nothing else until it ended.
+    /// The worker has one task on trial, and takes nothing else.
     HalfOpen,
 }
 
-/// How a task ended for the worker.
+/// The outcome of a task for its worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was accepted.
+    /// The work was accepted.
     Success,
-    /// It failed, was lost, or made no progress.
+    /// The worker failed, was lost, or made no progress.
     Failure,
 }
 
@@ -50,14 +50,14 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// The breaker after a task's end.
+    /// The breaker after a task ended.
     pub fn after(self, outcome: Outcome, now: Timestamp, limits: Limits) -> Self {
         match (self, outcome) {
             (_, Outcome::Success) => Self::Closed { failures: 0 },
             (Self::Closed { failures }, Outcome::Failure) if failures + 1 < limits.failures => {
                 Self::Closed { failures: failures + 1 }
             }
-            // A failed trial opens it again; a late failure while it is open keeps it open as long as it was.
+            // A failed trial opens it again; a late failure while it is open does not extend it.
             (Self::Closed { .. } | Self::HalfOpen, Outcome::Failure) => {
                 Self::Open { until: now.plus_millis(limits.cool_down_ms) }
             }
@@ -65,7 +65,7 @@ impl Breaker {
         }
     }
 
-    /// The breaker if the worker takes a task now; `None`: it must not.
+    /// The breaker after the worker takes a task; `None` if it must not take one.
     pub fn take(self, now: Timestamp) -> Option<Self> {
         match self {
             Self::Closed { .. } => Some(self),

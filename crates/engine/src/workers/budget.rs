@@ -1,26 +1,26 @@
-//! Budgets stop work before they are overrun.
+//! Budgets, which stop work before it exceeds them.
 
 /// Money in millionths of a dollar.
 pub type Micros = u64;
 
-/// What decides whether one more task may be begun.
+/// The state of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Purse {
-    /// What may be spent in all; absent: without limit.
+    /// The limit; absent if unlimited.
     pub limit: Option<Micros>,
-    /// What was spent.
+    /// The amount spent.
     pub spent: Micros,
-    /// What tasks that run now may still cost.
+    /// The expected cost of running tasks.
     pub promised: Micros,
 }
 
-/// What the next task is expected to cost: the most that one of the last few did, so that a budget is not overrun by
-/// the usual spread.
+/// The expected cost of the next task: the maximum of the last few, so that the usual variation does not exceed a
+/// budget.
 pub fn expected(last: &[Micros]) -> Micros {
     last.iter().rev().take(10).copied().max().unwrap_or(0)
 }
 
-/// Why a task with this expected cost must not be begun.
+/// Why a task with this expected cost must not start.
 pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
     let limit = purse.limit?;
     let after = purse.spent.saturating_add(purse.promised).saturating_add(expected);
@@ -35,8 +35,8 @@ pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
     })
 }
 
-/// Why work that runs must stop now: all is spent, or one more step as dear as the last would spend more than there is.
-/// Absent: nothing is known of what a step costs.
+/// Why running work must stop: the budget is spent, or another step as expensive as the last would exceed it. `step` is
+/// absent if no step's cost is known.
 pub fn must_stop(purse: Purse, step: Option<Micros>) -> Option<String> {
     let limit = purse.limit?;
     let after = purse.spent.saturating_add(step.unwrap_or(0));
@@ -46,7 +46,7 @@ pub fn must_stop(purse: Purse, step: Option<Micros>) -> Option<String> {
     })
 }
 
-/// Money as people read it.
+/// An amount in dollars, for people.
 pub fn dollars(micros: Micros) -> String {
     format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::{EscalationKind, Timestamp, WorkDecision};
 
-/// The first line of a reason, short enough to be part of another.
+/// The first line of a reason, cut to fit into another text.
 pub fn first_line(reason: &str) -> String {
     domain::text::plain(reason.trim().lines().next().unwrap_or_default().trim_end_matches('.'), 300)
 }
@@ -12,28 +12,28 @@ pub fn first_line(reason: &str) -> String {
 /// Why a worker lost its lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Silence {
-    /// Its runner was not heard from until the lease ended.
+    /// The runner was silent until the lease ended.
     Runner {
-        /// How the worker is called.
+        /// The worker's name.
         worker: String,
         /// When the lease ended.
         until: Timestamp,
     },
-    /// The worker was not heard from until the lease ended.
+    /// The worker was silent until the lease ended.
     Worker {
-        /// How the worker is called.
+        /// The worker's name.
         worker: String,
         /// When the lease ended.
         until: Timestamp,
     },
-    /// The worker had the task for as long as the project allows.
+    /// The worker held the task for the project's maximum time.
     TooLong {
-        /// How the worker is called.
+        /// The worker's name.
         worker: String,
-        /// How many minutes that is.
+        /// The maximum time in minutes.
         minutes: u32,
     },
-    /// Heartbeats did not come.
+    /// The worker missed heartbeats.
     Heartbeats {
         /// How many in a row.
         missed: u32,
@@ -52,7 +52,7 @@ impl fmt::Display for Silence {
             Self::TooLong { worker, minutes } => {
                 write!(f, "{worker} had the task for {minutes} min, the longest allowed")
             }
-            Self::Heartbeats { missed } => write!(f, "{missed} heartbeats in a row did not come"),
+            Self::Heartbeats { missed } => write!(f, "{missed} heartbeats in a row were missed"),
         }
     }
 }
@@ -60,23 +60,23 @@ impl fmt::Display for Silence {
 /// Why a worker takes tasks again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resume {
-    /// Its pause is over.
+    /// The pause ended.
     PauseOver,
-    /// Its agent makes progress again.
+    /// The agent makes progress again.
     Progress,
-    /// One task shows whether its agent can work again.
+    /// The worker probes an outage with one task.
     Probe {
-        /// What held it up.
+        /// The hold-up.
         reason: String,
     },
-    /// The outage is over.
+    /// The outage ended.
     OutageOver {
-        /// How.
+        /// The reason.
         why: String,
     },
-    /// Somebody raised its budget.
+    /// Somebody raised the budget.
     Budget {
-        /// Who.
+        /// That person's name.
         by: String,
     },
 }
@@ -86,33 +86,33 @@ impl fmt::Display for Resume {
         match self {
             Self::PauseOver => f.write_str("the pause is over"),
             Self::Progress => f.write_str("its agent makes progress again"),
-            Self::Probe { reason } => write!(f, "{reason}: one task shows whether it can work again"),
+            Self::Probe { reason } => write!(f, "{reason}: one task probes whether it can work again"),
             Self::OutageOver { why } => f.write_str(why),
             Self::Budget { by } => write!(f, "{by} raised its budget: it takes tasks again"),
         }
     }
 }
 
-/// Whose workers somebody froze or thawed.
+/// The scope of a freeze or thaw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// This worker.
+    /// The entry's worker.
     Worker,
-    /// All of theirs, none of which is in the project.
+    /// All workers of the person, none of which is in the project.
     NoneHere,
 }
 
-/// What was decided, with the facts that its reason names.
+/// A decision with the facts of its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant's sentence names its fields")]
 pub enum Decision {
-    /// A lease ended; `task` names the task where the entry's reader does not see it.
+    /// A lease ended; `task` names the task where the reader of the entry does not see it.
     LeaseLost { task: Option<String>, silence: Silence },
-    /// A session is gone, for this reason.
+    /// A session was lost.
     SessionLost { why: String },
     /// A report was refused for the `times`th of `most` times.
     SentBack { times: u32, most: u32, why: String },
-    /// A worker gave up, as `tried` of `most` did.
+    /// A worker gave up, as `tried` of at most `most` did.
     ToAnother { why: String, tried: u32, most: u32 },
     /// A worker may not continue.
     LetGo { why: String },
@@ -120,23 +120,23 @@ pub enum Decision {
     WaitsForAnswer { question: String },
     /// A person is asked.
     Escalated { kind: EscalationKind, question: String },
-    /// A person is asked something else than before, because of `why`.
+    /// A person is asked another question than before, because of `why`.
     AskedAgain { why: String, question: String },
-    /// Another try of the same agent is useless.
+    /// Another attempt by the same agent is useless.
     Stuck { why: String },
-    /// Somebody took a task over, perhaps `from` a worker; its work may stay on a runner that is `away`.
+    /// Somebody took a task over, perhaps `from` a worker; `away` if its work stays on an offline runner.
     TakenOver { by: String, from: Option<String>, away: bool },
-    /// The work comes along from another runner.
+    /// The work moves from another runner.
     WorkMoves,
-    /// How the move of the work ended.
+    /// The move of the work ended.
     WorkMoved { note: String },
     /// Another runner checks the branch.
     CheckMoved { why: String },
     /// An output was not compared with others.
     NotCompared { why: String },
-    /// Another output counts no more.
+    /// The conflicting output no longer counts.
     ConflictGone { why: String },
-    /// A lost worker's runner is back.
+    /// A lost worker's runner reconnected.
     RunnerBack,
     /// Somebody restarted a worker.
     Restarted { by: String },
@@ -146,13 +146,13 @@ pub enum Decision {
     SessionStopped { by: String },
     /// A worker failed too often.
     BreakerOpen { failures: u32, last: String },
-    /// A worker that cooled down tries one task.
+    /// A worker tries one task after its cool-down.
     BreakerTrial,
     /// A worker's own budget is spent.
     BudgetSpent { why: String },
     /// The project's budget is spent.
     ProjectBudgetSpent { why: String },
-    /// A worker with a budget whose agent reports no cost.
+    /// No budget can stop a worker whose agent reports no cost.
     BudgetBlind { worker: String, agent: String },
     /// A worker pauses.
     Paused { why: String },
@@ -160,21 +160,21 @@ pub enum Decision {
     Outage { why: String },
     /// A worker takes tasks again.
     Resumed(Resume),
-    /// There are more workers.
+    /// Scaling added a worker.
     ScaledUp { why: String },
-    /// There are fewer workers.
+    /// Scaling removed a worker.
     ScaledDown { why: String },
-    /// Somebody stopped everything of theirs.
+    /// Somebody froze their workers.
     Frozen { by: String, scope: Scope },
-    /// Somebody let their workers continue.
+    /// Somebody thawed their workers.
     Thawed { by: String, scope: Scope },
 }
 
-/// What the next worker is told when the work could not come along.
+/// The note for the next worker when the work could not be moved.
 pub const WORK_AWAY: &str = "the runner that has the work is away, so the task starts over";
 
 impl Decision {
-    /// The word of the log entry.
+    /// The kind of the log entry.
     pub fn what(&self) -> WorkDecision {
         match self {
             Self::LeaseLost { .. } => WorkDecision::LeaseLost,
@@ -207,14 +207,14 @@ impl Decision {
     }
 }
 
-/// The reason, in words for everybody who sees the project.
+/// The reason as text for everybody who sees the project.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LeaseLost { task: Some(task), silence } => write!(f, "{task}: {silence}"),
             Self::LeaseLost { task: None, silence } => write!(f, "{silence}"),
             Self::SessionLost { why } => {
-                write!(f, "{why}: the task goes back into the queue, and the worker is not blamed")
+                write!(f, "{why}: the task returns to the queue, and the worker is not blamed")
             }
             Self::SentBack { times, most, why } => {
                 write!(f, "not accepted, back to its worker after {times} of {most} tries: {why}")
@@ -230,7 +230,7 @@ impl fmt::Display for Decision {
                 let away = if *away { format!("; {WORK_AWAY}") } else { String::new() };
                 write!(f, "{by} took it over{from}{away}")
             }
-            Self::WorkMoves => f.write_str("its work is on another runner and comes along"),
+            Self::WorkMoves => f.write_str("its work moves here from another runner"),
             Self::WorkMoved { note } => f.write_str(note),
             Self::CheckMoved { why } => write!(f, "{why}: another runner checks the branch"),
             Self::NotCompared { why } => write!(f, "it was not compared with other outputs: {why}"),
@@ -245,7 +245,7 @@ impl fmt::Display for Decision {
                 write!(f, "{by} stopped its session: it takes no tasks until it is restarted")
             }
             Self::BreakerOpen { failures, last } => write!(f, "{failures} failures in a row; the last: {last}"),
-            Self::BreakerTrial => f.write_str("its cool-down is over: one task shows whether it works again"),
+            Self::BreakerTrial => f.write_str("its cool-down is over: one task probes whether it works again"),
             Self::ProjectBudgetSpent { why } => write!(f, "the project's budget is spent: {why}"),
             Self::BudgetBlind { worker, agent } => write!(
                 f,

@@ -1,14 +1,14 @@
-//! How often signs of life come, whether a worker that was not heard from is gone, how long a check waits for its runner,
-//! and how long a provider's limit pauses a worker.
+//! Heartbeats and time limits: when a silent worker is gone, how long a check waits for its runner, and how long a
+//! provider's limit pauses a worker.
 
 use domain::Timestamp;
 
-/// How often a worker is heard from, and how often it may not be.
+/// Heartbeat settings of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// How often it says that it is there.
+    /// The interval, in milliseconds.
     pub every_ms: i64,
-    /// How many times in a row it may be missed.
+    /// The number of consecutive heartbeats that may be missed.
     pub missed: u32,
 }
 
@@ -18,9 +18,9 @@ impl Default for Heartbeat {
     }
 }
 
-/// Signs of life come at most this often: whoever is gone sooner than three of them take was never there.
+/// The shortest heartbeat interval.
 const SHORTEST_SECONDS: u32 = 1;
-/// And at least this often.
+/// The longest heartbeat interval.
 const LONGEST_SECONDS: u32 = 10;
 
 /// When a worker that was last heard from at `last` counts as gone.
@@ -29,30 +29,31 @@ pub fn gone_at(last: Timestamp, heartbeat: Heartbeat) -> Timestamp {
     last.plus_millis(silence.max(i64::from(3 * SHORTEST_SECONDS) * 1000))
 }
 
-/// How often a runner says that it is there, in seconds, so that three signs of life fit into a lease and into the time
-/// after which its workers count as gone.
+/// The heartbeat interval of a runner in seconds: three heartbeats fit into a lease, and into the time after which its
+/// workers count as gone.
 pub fn sign_seconds(lease_seconds: u32, heartbeat_seconds: u32, missed: u32) -> u32 {
     let patience = lease_seconds.min(heartbeat_seconds.saturating_mul(missed));
     (patience / 3).clamp(SHORTEST_SECONDS, LONGEST_SECONDS)
 }
 
-/// How often what was heard is written down, in seconds: as often as a worker is to be heard from, and thrice in a lease.
+/// How often the hub stores heartbeats, in seconds: once per worker heartbeat, and at least three times per lease.
 pub fn renew_seconds(lease_seconds: u32, heartbeat_seconds: u32, missed: u32) -> u32 {
     let patience = lease_seconds.min(heartbeat_seconds.saturating_mul(missed));
     heartbeat_seconds.min(patience / 3).max(SHORTEST_SECONDS)
 }
 
-/// When nobody waits any more for a runner that was to check a report: after it was away for as long as a lease holds.
+/// When the hub stops waiting for an offline runner to check a report: after the length of a lease.
 ///
-/// `last`: when it was last there; absent: it was removed, and nobody waits. Before `hub`, nobody could have heard from it.
+/// `last` is when the runner was last connected; absent if it was removed, which ends the wait at once. The hub could
+/// hear from no runner before `hub`.
 pub fn check_given_up_at(last: Option<Timestamp>, hub: Timestamp, lease_ms: i64) -> Timestamp {
     last.map_or(hub, |last| last.max(hub).plus_millis(lease_ms))
 }
 
-/// How long a worker pauses that a provider has limited: until the reset that it names, within reason.
+/// The end of a pause after a provider's limit: the reset time that the provider names, within bounds.
 pub fn paused_until(now: Timestamp, retry_after_seconds: Option<u64>) -> Timestamp {
     const USUAL: u64 = 60;
-    // A week's limit is the longest that providers have.
+    // The longest limits of providers last a week.
     const LONGEST: u64 = 8 * 24 * 3600;
     let seconds = retry_after_seconds.unwrap_or(USUAL).clamp(1, LONGEST);
     now.plus_millis(i64::try_from(seconds * 1000).unwrap_or(i64::MAX))

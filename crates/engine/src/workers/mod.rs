@@ -1,4 +1,4 @@
-//! Workers: who takes which task, and when a worker must pause, stop or be replaced.
+//! Workers: assignment of tasks, and when a worker must pause, stop or be replaced.
 
 pub mod assign;
 pub mod breaker;

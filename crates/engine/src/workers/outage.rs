@@ -1,31 +1,31 @@
-//! When an agent cannot work on a machine, whatever its task is: how long its workers pause, and who tries again first.
+//! Outages of an agent on a machine, whatever its task: how long its workers pause, and when one of them probes.
 
 use domain::{HoldUp, Timestamp};
 
 use crate::workers::liveness::paused_until;
 
-/// An agent that cannot work on a machine.
+/// An outage of an agent on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
-    /// What holds it up.
+    /// The cause.
     pub cause: HoldUp,
-    /// How many sessions in a row were ended by it, each of which was the first to try again.
+    /// The number of consecutive failures, counting only the first session and the probes.
     pub failures: u32,
-    /// Since when.
+    /// When it started.
     pub since: Timestamp,
-    /// When one worker tries again.
+    /// When one worker may probe.
     pub probe_at: Timestamp,
 }
 
-/// How long a session may be held up before its task is taken from it: longer than agents usually try again.
+/// How long a session may be held up before it loses its task; longer than agents usually retry.
 const PATIENCE_MS: i64 = 120_000;
-/// How much longer after the time that a provider names.
+/// The extra time after the reset that a provider names.
 const GRACE_MS: i64 = 60_000;
-/// After how many failed starts a person hears of them.
+/// The number of failed starts before a person is notified.
 const START_UPS: u32 = 3;
 
-/// The outage after a session was ended by something that is no fault of its task. `probed`: the session was the one
-/// that tried again; others began before, and say nothing new.
+/// The outage after a hold-up ended a session. `probed` says that the session was the probe; older sessions add no
+/// information.
 pub fn after_failure(
     open: Option<Outage>,
     probed: bool,
@@ -45,7 +45,7 @@ pub fn after_failure(
     Outage { cause, failures: before.failures.saturating_add(1), since: before.since, probe_at }
 }
 
-/// How long after a failure the next worker tries: twice as long after each, within reason.
+/// The delay until the next probe: doubles with each failure, up to a maximum.
 fn delay_ms(cause: HoldUp, failures: u32) -> i64 {
     let (first, longest) = match cause {
         HoldUp::StartUp => (2_000, 60_000),
@@ -56,35 +56,35 @@ fn delay_ms(cause: HoldUp, failures: u32) -> i64 {
 }
 
 impl Outage {
-    /// Whether one worker may try again; `probing`: one does already.
+    /// Whether a worker may probe; `probing` says that one already does.
     pub fn may_probe(&self, probing: bool, now: Timestamp) -> bool {
         !probing && now >= self.probe_at
     }
 
-    /// Whether a person should hear of it: once, and of failed starts only when they go on.
+    /// Whether to notify a person: once, and of failed starts only if they repeat.
     pub fn is_news(&self) -> bool {
         self.cause != HoldUp::StartUp || self.failures >= START_UPS
     }
 }
 
-/// When a session that is held up since some time loses its task: it makes no progress. `until`: what its provider said.
+/// When a session that is held up since `since` loses its task. `until` is the reset that the provider named.
 pub fn given_up_at(since: Timestamp, until: Option<Timestamp>) -> Timestamp {
     let patience = since.plus_millis(PATIENCE_MS);
     until.map_or(patience, |until| patience.max(until.plus_millis(GRACE_MS)))
 }
 
-/// What holds an agent up, in words for everybody who sees the project.
+/// The cause as text for everybody who sees the project.
 pub fn in_words(cause: HoldUp, agent: &str, runner: &str) -> String {
     match cause {
         HoldUp::Auth => format!("`{agent}` on `{runner}` is not logged in: its provider refuses its login"),
-        HoldUp::RateLimit => format!("a provider's limit holds `{agent}` on `{runner}` up"),
+        HoldUp::RateLimit => format!("a provider's limit blocks `{agent}` on `{runner}`"),
         HoldUp::Overloaded => format!("the provider of `{agent}` on `{runner}` answers with errors"),
-        HoldUp::Network => format!("the provider of `{agent}` on `{runner}` does not answer, or breaks off"),
+        HoldUp::Network => format!("the provider of `{agent}` on `{runner}` does not answer, or drops the connection"),
         HoldUp::StartUp => format!("`{agent}` could not start on `{runner}`"),
     }
 }
 
-/// What a person can do about it.
+/// Advice for a person.
 pub fn advice(cause: HoldUp, agent: &str, runner: &str, login: Option<&str>) -> String {
     match (cause, login) {
         (HoldUp::Auth, Some(login)) => format!("Log in to `{agent}` on `{runner}`: `{login}`."),

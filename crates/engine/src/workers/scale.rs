@@ -1,60 +1,60 @@
-//! How many workers there should be: more when the queue is deep, fewer when they have nothing to do.
+//! Scaling: more workers when the queue is long, fewer when workers are idle.
 
 use domain::{Timestamp, WorkerId};
 
-/// Between which limits, and when.
+/// Scaling settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Never fewer.
+    /// The minimum number of workers.
     pub least: u32,
-    /// Never more.
+    /// The maximum number of workers.
     pub most: u32,
-    /// More when so many ready tasks wait for each worker.
+    /// The number of ready tasks per worker that adds workers.
     pub tasks_per_worker: u32,
-    /// Fewer when one had nothing to do for so long.
+    /// The idle time that removes a worker, in milliseconds.
     pub idle_ms: i64,
 }
 
-/// One worker, as far as its number matters.
+/// A worker's facts for scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker {
     /// The worker.
     pub id: WorkerId,
-    /// Since when it has nothing to do; absent: it works.
+    /// Since when the worker is idle; absent if it works.
     pub idle_since: Option<Timestamp>,
-    /// Whether it takes a task by itself, now or when its pause is over; one without a runner or without money does not.
+    /// Whether the worker takes tasks, now or after its pause; false without a runner or budget.
     pub takes: bool,
 }
 
-/// How deep the queue is, in words.
+/// The length of the queue as text.
 fn deep(ready: u32, there: u32) -> String {
     let tasks = if ready == 1 { "1 task is".to_owned() } else { format!("{ready} tasks are") };
     let workers = if there == 1 { "worker" } else { "workers" };
     format!("{tasks} ready for {there} {workers}")
 }
 
-/// What to do about the number of workers.
+/// The scaling decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scale {
-    /// Nothing.
+    /// No change.
     Keep,
-    /// Start so many more.
+    /// Add workers.
     More {
-        /// How many.
+        /// The number to add.
         count: u32,
-        /// In words.
+        /// The reason.
         reason: String,
     },
-    /// Stop these.
+    /// Remove these workers.
     Fewer {
-        /// Which: those that had nothing to do for longest.
+        /// The workers with the longest idle time.
         workers: Vec<WorkerId>,
-        /// In words.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What to do about the number of workers.
+/// Decides whether to add or remove workers.
 pub fn scale(workers: &[Worker], ready: u32, now: Timestamp, limits: Limits) -> Scale {
     let there = u32::try_from(workers.len()).unwrap_or(u32::MAX);
     let most = limits.most.max(limits.least);
@@ -74,7 +74,7 @@ pub fn scale(workers: &[Worker], ready: u32, now: Timestamp, limits: Limits) -> 
     if tired.is_empty() {
         return Scale::Keep;
     }
-    let reason = format!("nothing was ready for {} s", limits.idle_ms / 1000);
+    let reason = format!("no task was ready for {} s", limits.idle_ms / 1000);
     Scale::Fewer { workers: tired.into_iter().map(|(_, worker)| worker).collect(), reason }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn find(
     Ok(found)
 }
 
-/// The activities of these projects, oldest first. What may be seen is for the caller to check.
+/// The activities of these projects, oldest first. The caller must check access.
 pub(crate) async fn of(c: &mut Connection<'_>, projects: &[ProjectId]) -> Result<Vec<Activity>, StoreError> {
     if projects.is_empty() {
         return Ok(Vec::new());
@@ -91,19 +91,19 @@ impl Command for verbs::ActivityCreate {
     }
 }
 
-/// What an activity begins with.
+/// Parameters of a new activity.
 pub(crate) struct Begun {
     pub(crate) project: ProjectId,
-    /// Whose line of work it is.
+    /// The owner of the activity.
     pub(crate) owner: UserRef,
-    /// Who wrote its text.
+    /// The author of its text.
     pub(crate) by: WrittenBy,
     pub(crate) status: ActivityStatus,
     pub(crate) content: String,
     pub(crate) links: Vec<Link>,
 }
 
-/// Begins an activity, whoever asks. The audit trail names the caller.
+/// Starts an activity without an access check. The audit trail names the caller.
 pub(crate) fn begin(tx: &mut Tx<'_>, begun: Begun) -> Activity {
     let created = Activity {
         id: ActivityId::generate(),
@@ -152,7 +152,7 @@ impl Command for verbs::ActivityUpdate {
         }
         let shares = shares(tx.read(), caller, before.project).await?;
         let links = input.links.clone().map(|mut links| {
-            // What the caller is not shown, the caller cannot mean to take away.
+            // Links that the caller cannot see must survive the caller's edit.
             let hidden = before.links.iter().filter(|link| !shares && of_execution(link.kind) && !links.contains(link));
             let room = MAX_LINKS.saturating_sub(links.len());
             let hidden: Vec<Link> = hidden.take(room).cloned().collect();
@@ -195,7 +195,7 @@ impl Command for verbs::ActivityUpdate {
     }
 }
 
-/// Gives an activity another status, whoever asks.
+/// Changes an activity's status without an access check.
 pub(crate) async fn turn(
     tx: &mut Tx<'_>,
     id: ActivityId,
@@ -213,7 +213,7 @@ pub(crate) async fn turn(
     Ok(after)
 }
 
-/// What differs, in words for the audit trail.
+/// The changed fields, for the audit trail.
 fn differences(before: &Activity, after: &Activity) -> Vec<String> {
     let mut changes = Vec::new();
     if before.content != after.content {
@@ -228,7 +228,7 @@ fn differences(before: &Activity, after: &Activity) -> Vec<String> {
     changes
 }
 
-/// Whether the caller may look into everything that runs in a project.
+/// Whether the caller may see all execution in a project.
 pub(crate) fn looks(caller: &Caller, facts: &ProjectFacts) -> bool {
     caller.may(Action::SeeExecution, Resource::Project(facts), "project").is_ok()
 }
@@ -238,8 +238,8 @@ async fn shares(c: &mut Connection<'_>, caller: &Caller, project: ProjectId) -> 
 }
 
 impl Store {
-    /// The activities of one project, or of all that the caller may see, oldest first: those that changed last, as many as
-    /// fit into one answer.
+    /// The last changed activities of one project, or of all that the caller may see, oldest first, as many as fit into
+    /// one answer.
     pub async fn activities(&self, caller: &Caller, project: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();

@@ -13,12 +13,13 @@ use crate::caller::SOME_AGENT;
 use crate::sql::{Row, Value, args, text, to_json};
 use crate::{Caller, Store, StoreError};
 
-/// How many entries a page has when nothing is said, and at most.
+/// The default and maximum page size.
 const PAGE: (u32, u32) = (100, 500);
 
-/// Entries about what runs are for those who may look into it, with the first line of a prompt or a command in them.
+/// Entries about execution contain the first line of a prompt or command, so only those who may see the execution read
+/// them.
 const EXECUTION: &str = "(a.verb LIKE 'session.%' OR a.verb LIKE 'workspace.%' OR a.verb LIKE 'recording.%')";
-/// Entries about observer links are for those who make them: the project's owner.
+/// Only the project's owner reads entries about observer links.
 const OBSERVERS: &str = "(a.verb LIKE 'observer.%' OR a.verb = 'observe')";
 
 fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
@@ -50,9 +51,9 @@ fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
 }
 
 impl Store {
-    /// A page of the audit trail, newest first, as far as the caller may see.
+    /// A page of the audit trail that the caller may see, newest first.
     pub async fn audit(&self, caller: &Caller, page: AuditPage) -> Result<Vec<AuditEntry>, StoreError> {
-        // Entries say where people came from: that is for people, not for links.
+        // Entries contain people's addresses, which observers must not see.
         caller.may(Action::TakePart, Resource::Hub, "audit entry")?;
         let limit = page_size(page.limit, PAGE)?;
         let before = page.before.map_or(i64::MAX, |number| i64::try_from(number).unwrap_or(i64::MAX));
@@ -78,7 +79,7 @@ impl Store {
         let me = caller.actor().and_then(Actor::acts_for);
         values.push(me.map_or_else(|| text("nobody"), text));
         let own = format!("${}", values.len());
-        // Whoever runs something in another's project reads of it, whoever asked for it.
+        // The owner of a session in another person's project may read about it, whoever requested it.
         let runs = "COALESCE((SELECT s.owner FROM sessions s WHERE s.id = a.subject), \
                     (SELECT w.owner FROM workspaces w WHERE w.id = a.subject), '')";
         let mut readable = vec![format!(
@@ -113,7 +114,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Checks the chain of hashes over the whole trail; `Err` names the first entry that was changed or is missing.
+    /// Verifies the hash chain of the whole trail; `Err` names the first changed or missing entry.
     pub async fn verify_audit(&self) -> Result<Result<u64, u64>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();

@@ -15,7 +15,7 @@ use crate::{Caller, Command, EventBody, Store, StoreError};
 const COLUMNS: &str = "SELECT m.id, m.project, m.number, m.author, u.name AS author_name, m.author_kind, m.author_session, m.content, \
     m.refs, m.mentions, m.created_at, m.edited_at, m.deleted_at FROM messages m JOIN users u ON u.id = m.author";
 
-/// How many messages a page has when nothing is said, and at most.
+/// The default and maximum page size.
 const PAGE: (u32, u32) = (50, 200);
 
 fn message(row: &Row) -> Result<Message, StoreError> {
@@ -52,7 +52,7 @@ fn announce(tx: &mut Tx<'_>, message: Message, key: Option<String>) {
     tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
-/// An own message that still stands.
+/// A message of the caller that is not deleted.
 async fn own(tx: &mut Tx<'_>, id: MessageId) -> Result<Message, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE m.id = $1"), vec![text(id)]).await?;
     let found = message(&row.ok_or(StoreError::NotFound("message"))?)?;
@@ -140,11 +140,11 @@ impl Command for verbs::ChatEdit {
     }
 }
 
-/// Replaces a message in what clients were told and answered before: a text that was taken back must not outlive it there.
+/// Replaces a message in stored events and answers: a deleted text must not survive there.
 async fn forget(tx: &mut Tx<'_>, now: &Message) -> Result<(), StoreError> {
     let body = to_json(&EventBody::Change { change: Change::Message { message: now.clone(), key: None } });
     tx.run("UPDATE events SET body = $1 WHERE message = $2", args![body, now.id.to_string()]).await?;
-    // An agent's keys are its session's.
+    // Keys of agents are scoped to their sessions.
     let sql = "UPDATE requests SET answer = $1 WHERE (actor = $2 OR actor LIKE 'ses%') AND answer LIKE $3";
     let answer = format!("{{\"id\":\"{}\"%", now.id);
     tx.run(sql, args![to_json(now), now.author.id.to_string(), answer]).await.map(|_| ())
@@ -205,7 +205,7 @@ impl Store {
     }
 }
 
-/// The page size to use; refuses one that is out of range.
+/// The page size; refuses one that is out of range.
 pub(crate) fn page_size(asked: Option<u32>, (usual, most): (u32, u32)) -> Result<u32, StoreError> {
     match asked {
         None => Ok(usual),

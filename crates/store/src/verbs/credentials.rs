@@ -12,18 +12,18 @@ use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
 
-/// How long a one-time login link works.
+/// The lifetime of a one-time login link.
 const LOGIN_LINK_MINUTES: i64 = 15;
-/// A login ends when it was not used for this long, or is this old.
+/// The maximum idle time and the maximum age of a login.
 const LOGIN_IDLE_DAYS: i64 = 7;
 const LOGIN_AGE_DAYS: i64 = 30;
-/// How many tokens one person may have.
+/// The maximum number of tokens of one person.
 const MAX_TOKENS: usize = 200;
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// What a bearer presented.
+/// A presented credential.
 #[derive(Debug, Clone)]
 pub enum Bearer {
     /// `Authorization: Bearer …`.
@@ -37,29 +37,29 @@ pub enum Bearer {
 pub struct Credential {
     /// The id of the token or login.
     pub id: String,
-    /// Further ids whose end ends this one: the user, the observer link.
+    /// Further ids whose revocation ends this credential: the user, the observer link.
     pub depends_on: String,
-    /// What it proves.
+    /// The identity that it proves.
     pub actor: Actor,
     /// The person's name; empty for an observer.
     pub name: String,
-    /// Whether it came as a cookie, which a browser sends by itself.
+    /// Whether it came as a cookie, which a browser sends automatically.
     pub by_cookie: bool,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When the browser logged in; absent for a token.
     pub logged_in_at: Option<Timestamp>,
 }
 
 impl Credential {
-    /// Who runs a verb with this credential, from `origin`.
+    /// The caller with this credential, from `origin`.
     pub fn caller(&self, origin: impl Into<String>) -> Caller {
         Caller::bearer(self.actor, &self.name, origin)
     }
 }
 
 impl Store {
-    /// The credential that a bearer's secret stands for, if it is valid now.
+    /// The valid credential for a bearer's secret, if there is one.
     pub async fn authenticate(&self, bearer: &Bearer) -> Result<Option<Credential>, StoreError> {
         let now = self.now();
         let mut reader = self.readers.get().await?;
@@ -76,7 +76,7 @@ impl Store {
         tokens_of(&mut self.readers.get().await?.borrow(), me.id).await
     }
 
-    /// The caller's browsers that are logged in; `current` is the one that asks.
+    /// The caller's logged-in browsers; `current` is the calling one.
     pub async fn logins(&self, caller: &Caller, current: Option<&str>) -> Result<Vec<Login>, StoreError> {
         let me = caller.person()?;
         let sql = "SELECT id, client, address, created_at, last_used_at FROM logins WHERE user_id = $1 \
@@ -131,7 +131,7 @@ async fn token_credential(
     let actor = match (row.text_or_none("session")?, row.text_or_none("runner")?) {
         (Some(_), _) => Actor::Agent { user, project: row.parsed("project")?, session: row.parsed("session")? },
         (None, Some(_)) => Actor::Runner { user, runner: row.parsed("runner")? },
-        // A kind that needs a session or runner and names none is broken: it must not become its person.
+        // A session's or runner's token without its session or runner is broken: it must not act as the person.
         (None, None) if row.text("kind")? != TokenKind::Personal.word() => return Ok(None),
         (None, None) => Actor::User { id: user, hub_owner: row.flag("hub_owner")? },
     };
@@ -197,7 +197,7 @@ pub(crate) async fn add_token(
     Ok((token, secret))
 }
 
-/// Refuses an expiry that has passed already.
+/// Refuses an expiry in the past.
 pub(crate) fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), StoreError> {
     match expires_at {
         Some(at) if at <= now => Err(StoreError::invalid("expires_at", "`expires_at` has passed already")),
@@ -244,7 +244,7 @@ impl Command for verbs::TokenRevoke {
 /// Makes a one-time link that logs a browser in as `user`; the output is the link's secret.
 #[derive(Debug, Serialize)]
 pub struct CreateLoginLink {
-    /// Whom it logs in; the caller when absent.
+    /// The user to log in; the caller if absent.
     pub user: Option<UserId>,
 }
 
@@ -262,7 +262,7 @@ impl Command for CreateLoginLink {
         let sql = "SELECT COUNT(*) AS total FROM login_links WHERE user_id = $1 AND expires_at > $2";
         let full = || {
             let ends = format!("each ends after {LOGIN_LINK_MINUTES} minutes");
-            format!("{MAX_OPEN_LOGIN_LINKS} login links wait to be used: use one, or wait; {ends}")
+            format!("{MAX_OPEN_LOGIN_LINKS} login links are unused: use one, or wait; {ends}")
         };
         room(tx, sql, args![user.to_string(), tx.now], MAX_OPEN_LOGIN_LINKS, full).await?;
         let secret = Secret::generate("");
@@ -274,14 +274,14 @@ impl Command for CreateLoginLink {
     }
 }
 
-/// A browser that has just come in.
+/// A new login of a browser.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FreshLogin {
     /// The cookie's value.
     pub cookie: String,
     /// The person; absent for an observer.
     pub user: Option<User>,
-    /// The project that an observer may see.
+    /// The project of an observer.
     pub observes: Option<domain::ProjectId>,
 }
 
@@ -308,9 +308,9 @@ pub(crate) async fn add_login(
 pub struct UseLoginLink {
     /// The hash of the link's secret.
     pub hash: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 
@@ -338,7 +338,7 @@ impl Command for UseLoginLink {
 /// Logs the calling browser out.
 #[derive(Debug, Serialize)]
 pub struct EndLogin {
-    /// The id of the login that ends.
+    /// The id of the login to end.
     pub login: String,
 }
 

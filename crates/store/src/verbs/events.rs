@@ -6,10 +6,10 @@ use crate::event::FactsColumn;
 use crate::sql::{Row, args};
 use crate::{Event, Store, StoreError};
 
-/// Where the event log begins and ends.
+/// Bounds of the event log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Events up to here were compacted away.
+    /// Events up to this position were deleted.
     pub horizon: Seq,
     /// The newest event.
     pub newest: Seq,
@@ -34,7 +34,7 @@ fn event(row: &Row) -> Result<Event, StoreError> {
 }
 
 impl Store {
-    /// Where the event log begins and ends.
+    /// The bounds of the event log.
     pub async fn extent(&self) -> Result<Extent, StoreError> {
         let mut reader = self.readers.get().await?;
         let row = reader.borrow().first("SELECT seq, horizon FROM ledger WHERE one = 1", args![]).await?;

@@ -1,22 +1,22 @@
-//! The newest rows of a table that fit into one answer, chosen by the database: what does not fit is never read.
+//! The newest rows of a table that fit into one answer, selected by the database, so that no other rows are read.
 
 use domain::limits::MAX_LISTED_CHARACTERS;
 
-/// Which rows of a table are listed.
+/// A selection of rows.
 pub(crate) struct Fitting<'a> {
     pub(crate) table: &'a str,
-    /// How many characters a row has, as SQL.
+    /// SQL for the length of a row in characters.
     pub(crate) size: &'a str,
-    /// The column that says how new it is.
+    /// The column to sort by.
     pub(crate) newest: &'a str,
-    /// Which rows are meant, as SQL.
+    /// The SQL condition.
     pub(crate) among: &'a str,
-    /// How many at most.
+    /// The maximum number of rows.
     pub(crate) most: usize,
 }
 
 impl Fitting<'_> {
-    /// Their ids, as SQL.
+    /// The query for their ids.
     pub(crate) fn ids(&self) -> String {
         let Self { table, size, newest, among, most } = self;
         format!(

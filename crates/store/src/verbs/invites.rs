@@ -13,7 +13,7 @@ use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
 
-/// How long an invitation works when nothing is said, and at most.
+/// The default and maximum lifetime of an invitation, in days.
 const DAYS: (i64, i64) = (7, 90);
 const DAY: i64 = 86_400_000;
 
@@ -64,8 +64,7 @@ impl Command for verbs::InviteCreate {
         let expires_at = expiry(self, tx.now)?;
         let sql =
             "SELECT COUNT(*) AS total FROM invites WHERE created_by = $1 AND accepted_by IS NULL AND expires_at > $2";
-        let full =
-            || format!("you have {MAX_OPEN_INVITES} open invitations: take some back (`shopfloor invite revoke`)");
+        let full = || format!("you have {MAX_OPEN_INVITES} open invitations: revoke some (`shopfloor invite revoke`)");
         room(tx, sql, args![created_by.id.to_string(), tx.now], MAX_OPEN_INVITES, full).await?;
         let secret = Secret::generate("");
         let id = InviteId::generate();
@@ -87,21 +86,21 @@ impl Command for verbs::InviteRevoke {
         let found = first(tx.read(), "i.id", self.invite.to_string()).await?.ok_or(StoreError::NotFound("invite"))?;
         tx.caller.may(Action::ManageOwn, Resource::Belongings(found.created_by.id), "invite")?;
         tx.run("DELETE FROM invites WHERE id = $1", vec![text(self.invite)]).await?;
-        tx.audit(Self::VERB, self.invite, AuditScope::Hub, format!("took the invitation of `{}` back", found.name));
+        tx.audit(Self::VERB, self.invite, AuditScope::Hub, format!("revoked the invitation of `{}`", found.name));
         Ok(())
     }
 }
 
-/// Makes a new person of whoever holds an invitation, and logs their browser in.
+/// Adds the holder of an invitation as a new user, and logs their browser in.
 #[derive(Debug, Serialize)]
 pub struct AcceptInvite {
     /// The hash of the invitation's secret.
     pub hash: String,
     /// The new person's name.
     pub name: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 

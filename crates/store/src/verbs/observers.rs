@@ -39,7 +39,7 @@ impl Command for verbs::ObserverCreate {
         let name = NAME.name(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
         let sql = "SELECT COUNT(*) AS total FROM observers WHERE project = $1";
-        let full = || format!("the project has {MAX_OBSERVERS} observer links: take some back first");
+        let full = || format!("the project has {MAX_OBSERVERS} observer links: revoke some first");
         room(tx, sql, args![self.project.to_string()], MAX_OBSERVERS, full).await?;
         let secret = Secret::generate("");
         let made = Observer {
@@ -78,20 +78,20 @@ impl Command for verbs::ObserverRevoke {
         tx.run("DELETE FROM logins WHERE observer = $1", vec![text(self.observer)]).await?;
         tx.run("DELETE FROM observers WHERE id = $1", vec![text(self.observer)]).await?;
         tx.revoke(vec![self.observer.to_string()]);
-        let detail = format!("took observer link `{}` back", found.name);
+        let detail = format!("revoked observer link `{}`", found.name);
         tx.audit(Self::VERB, self.observer, AuditScope::Project(found.project), detail);
         Ok(())
     }
 }
 
-/// Lets a browser look by an observer link.
+/// Logs a browser in by an observer link.
 #[derive(Debug, Serialize)]
 pub struct UseObserverLink {
     /// The hash of the link's secret.
     pub hash: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 
@@ -106,7 +106,7 @@ impl Command for UseObserverLink {
         let row = tx.read().first(&sql, values).await?;
         let found = observer(&row.ok_or(StoreError::NotFound("observer link"))?)?;
         let cookie = add_login(tx, None, Some(found.id.to_string()), &self.client, &self.address).await?;
-        let detail = format!("a browser looks by observer link `{}`", found.name);
+        let detail = format!("a browser opened observer link `{}`", found.name);
         tx.audit(Self::VERB, found.id, AuditScope::Project(found.project), detail);
         Ok(FreshLogin { cookie, user: None, observes: Some(found.project) })
     }

@@ -20,7 +20,7 @@ const COLUMNS: &str = "SELECT p.id, p.owner, u.name AS owner_name, p.visibility,
     p.updated_at \
     FROM projects p JOIN users u ON u.id = p.owner";
 
-/// How long a recording can be kept at most: ten years.
+/// The maximum retention of recordings: ten years.
 const MAX_RETENTION_DAYS: u32 = 3650;
 
 fn project(row: &Row) -> Result<Project, StoreError> {
@@ -69,7 +69,7 @@ pub(crate) async fn check(
     Ok(facts)
 }
 
-/// Reads what access to a project depends on.
+/// Reads a project's access facts.
 pub(crate) fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
     Ok(ProjectFacts {
         id: row.parsed("id")?,
@@ -79,20 +79,20 @@ pub(crate) fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
     })
 }
 
-/// What access to a project depends on, whoever asks.
+/// The access facts of a project, without an access check.
 pub(crate) async fn facts_of(c: &mut Connection<'_>, id: ProjectId) -> Result<Option<ProjectFacts>, StoreError> {
     let sql = "SELECT id, owner, visibility, share_execution FROM projects WHERE id = $1";
     c.first(sql, vec![text(id)]).await?.as_ref().map(facts).transpose()
 }
 
-/// What access to every project depends on.
+/// The access facts of every project.
 pub(crate) async fn all_facts(c: &mut Connection<'_>) -> Result<HashMap<ProjectId, ProjectFacts>, StoreError> {
     let sql = "SELECT id, owner, visibility, share_execution FROM projects";
     let rows = c.all(sql, args![]).await?;
     rows.iter().map(|row| facts(row).map(|facts| (facts.id, facts))).collect()
 }
 
-/// What access to every project depends on that the caller may see.
+/// The access facts of every project that the caller may see.
 pub(crate) async fn seen(
     c: &mut Connection<'_>,
     caller: &Caller,
@@ -133,11 +133,11 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
             return Err(StoreError::invalid("repositories.location", "a repository's location cannot start with `-`"));
         }
         if ["http://", "git://"].iter().any(|scheme| repository.location.starts_with(scheme)) {
-            let message = "what comes from there is not encrypted, and no runner takes it: use https:// or ssh://";
+            let message = "this address is not encrypted, and runners refuse it: use https:// or ssh://";
             return Err(StoreError::invalid("repositories.location", message));
         }
         check_location(&repository.location)?;
-        // `helper::address` lets git start the program `git-remote-helper`.
+        // `helper::address` makes git run the program `git-remote-helper`.
         let scheme = repository.location.split("::").next().filter(|scheme| scheme.len() < repository.location.len());
         if scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))) {
             let message = "a repository's location is a path or an address, not `helper::address`";
@@ -170,7 +170,7 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
     Ok(())
 }
 
-/// What every runner would refuse is refused before anybody else reads it.
+/// Refuses locations that every runner would refuse.
 fn check_location(location: &str) -> Result<(), StoreError> {
     let file = location.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("file"));
     match file {
@@ -179,7 +179,7 @@ fn check_location(location: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses addresses with a password or token in them: everybody who sees the project would read it.
+/// Refuses addresses with a password or token, which everybody who sees the project could read.
 fn check_credentials<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> Result<(), StoreError> {
     match repositories.into_iter().any(|repository| domain::address::has_credentials(&repository.location)) {
         true => Err(StoreError::invalid(
@@ -192,13 +192,13 @@ fn check_credentials<'a>(repositories: impl IntoIterator<Item = &'a Repository>)
     }
 }
 
-/// What is fetched has no ignored files: they are only where somebody works.
+/// Refuses copies from a remote repository: a fetch contains no ignored files.
 fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> Result<(), StoreError> {
     let remote = |repository: &&Repository| !repository.copy.is_empty() && !repository.location.starts_with(['/', '~']);
     let Some(repository) = repositories.into_iter().find(remote) else { return Ok(()) };
     let message = format!(
-        "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is none: name the \
-         folder, or leave `copy` away and let `setup` make the files",
+        "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is not one: name the \
+         folder, or leave out `copy` and let `setup` create the files",
         repository.location
     );
     Err(StoreError::invalid("repositories.copy", message))
@@ -279,7 +279,7 @@ impl Command for verbs::ProjectUpdate {
         let input = &self.input;
         versions::expect(input.expected_version, before.version)?;
         if let Some(content) = &input.content {
-            // A name that an earlier release took stays as it is.
+            // A name that an earlier release accepted stays valid.
             match title(content) == before.name {
                 true => PROJECT_CONTENT.check(content)?,
                 false => PROJECT_CONTENT.check_title(content)?,
@@ -301,7 +301,7 @@ impl Command for verbs::ProjectUpdate {
             ..before.clone()
         };
         check_settings(after.retention_days, &after.repositories)?;
-        // One that an earlier release took stays as it is, and is in nobody's way.
+        // A repository that an earlier release accepted stays valid.
         let fresh = || after.repositories.iter().filter(|repository| !before.repositories.contains(repository));
         check_copies(fresh())?;
         check_credentials(fresh())?;
@@ -342,7 +342,7 @@ impl Command for verbs::ProjectUpdate {
     }
 }
 
-/// What differs, in words for the audit trail.
+/// The changed fields, for the audit trail.
 fn differences(before: &Project, after: &Project) -> Vec<String> {
     let mut changes = Vec::new();
     if before.content != after.content {
@@ -411,7 +411,7 @@ impl Command for verbs::ProjectDelete {
         ] {
             tx.run(sql, vec![text(before.id)]).await?;
         }
-        // What clients were told about the project would otherwise outlive it in the event log and in answers.
+        // The project's data must not survive in the event log and in stored answers.
         let body = EventBody::gone(before.id);
         tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), to_json(&body)]).await?;
         tx.run("DELETE FROM requests WHERE answer LIKE $1", args![format!("%{}%", before.id)]).await?;
@@ -428,7 +428,7 @@ impl Command for verbs::ProjectDelete {
 }
 
 impl Store {
-    /// The projects that the caller may see, oldest first: those that changed last, as many as fit into one answer.
+    /// The last changed projects that the caller may see, oldest first, as many as fit into one answer.
     pub async fn projects(&self, caller: &Caller) -> Result<Vec<Project>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -448,7 +448,7 @@ impl Store {
         find(&mut self.readers.get().await?.borrow(), caller, id, Action::See).await
     }
 
-    /// What access to every project depends on, for deciding who is told what.
+    /// The access facts of every project, for routing events.
     pub async fn project_facts(&self) -> Result<Vec<ProjectFacts>, StoreError> {
         let mut reader = self.readers.get().await?;
         Ok(all_facts(&mut reader.borrow()).await?.into_values().collect())

@@ -1,10 +1,10 @@
-//! Whether one more of something may be made.
+//! Limits on the number of rows.
 
 use crate::StoreError;
 use crate::sql::Value;
 use crate::tx::Tx;
 
-/// Refuses one more when `sql` counts (as `total`) as many as there may be.
+/// Refuses another row if `sql` counts (as `total`) the maximum already.
 pub(crate) async fn room(
     tx: &mut Tx<'_>,
     sql: &str,

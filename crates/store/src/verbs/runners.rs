@@ -1,4 +1,4 @@
-//! Runners: identity and owner; what they run comes with their link.
+//! Runners: identity, owner and presence.
 
 use domain::limits::{MAX_LISTED, MAX_RUNNERS};
 use domain::text::{NAME, plain};
@@ -20,7 +20,7 @@ const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.las
     r.about, r.link, r.policy, r.sandbox_others, r.trouble \
     FROM runners r JOIN users u ON u.id = r.owner";
 
-/// A link whose hub has not been heard of for this long is gone; hubs write down once a minute who is there.
+/// A link is stale if its hub has not refreshed it for this long; hubs refresh every minute.
 const STALE: i64 = 150_000;
 
 fn runner(row: &Row, now: Timestamp) -> Result<Runner, StoreError> {
@@ -64,7 +64,7 @@ impl Command for verbs::RunnerCreate {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
         }
         let sql = "SELECT COUNT(*) AS total FROM runners WHERE owner = $1";
-        let full = || format!("you have {MAX_RUNNERS} runners: remove those that are gone (`shopfloor runner remove`)");
+        let full = || format!("you have {MAX_RUNNERS} runners: remove unused ones (`shopfloor runner remove`)");
         room(tx, sql, args![owner.id.to_string()], MAX_RUNNERS, full).await?;
         let id = RunnerId::generate();
         let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";
@@ -149,12 +149,12 @@ impl Command for verbs::RunnerRemove {
     }
 }
 
-/// Calls a runner what its owner started it with.
+/// Renames a runner to the name that its owner started it with.
 #[derive(Debug, Serialize)]
 pub struct NameRunner {
-    /// Which.
+    /// The runner.
     pub runner: RunnerId,
-    /// What it is to be called.
+    /// The new name.
     pub name: String,
 }
 
@@ -168,7 +168,7 @@ impl Command for NameRunner {
         let before = runner(&row, tx.now)?;
         let name = match NAME.name(&self.name) {
             Ok(name) => name,
-            // One that an earlier release took stays as it is.
+            // A name that an earlier release accepted stays valid.
             Err(_) if self.name.trim() == before.name => before.name.clone(),
             Err(error) => {
                 let refused = Some(error.to_string());
@@ -196,14 +196,15 @@ async fn is_taken(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<bool, St
     Ok(tx.read().first(sql, args![owner.to_string(), name]).await?.is_some())
 }
 
-/// Remembers that a runner came or went, and tells everybody. When one that went was last heard from is for `Touch`.
+/// Stores that a runner connected or disconnected, and announces it. `Touch` stores when a disconnected one was last
+/// heard from.
 #[derive(Debug, Serialize)]
 pub struct SeeRunner {
-    /// Which.
+    /// The runner.
     pub runner: RunnerId,
-    /// Names the link, so that the end of an older one, perhaps at another hub, is no news.
+    /// Identifies the link, so that the end of an older link, perhaps at another hub, changes nothing.
     pub link: String,
-    /// What it says about itself; absent when it goes.
+    /// The runner's description of itself; absent when it disconnects.
     pub about: Option<RunnerAbout>,
 }
 
@@ -213,7 +214,7 @@ impl Command for SeeRunner {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
-        // It may have been removed while it was connected.
+        // The runner may have been removed while it was connected.
         let Some(row) = row else { return Ok(()) };
         let comes = self.about.is_some();
         if !comes && row.text_or_none("link")?.as_deref() != Some(&self.link) {
@@ -222,7 +223,7 @@ impl Command for SeeRunner {
         let before = runner(&row, tx.now)?;
         let about = self.about.clone().map(harmless).or_else(|| before.about.clone());
         let heard = before.last_seen_at.filter(|_| !comes).unwrap_or(tx.now);
-        // One that has just come says with its first sign of life whether it can write.
+        // A new link starts without trouble; the runner's first heartbeat says whether it can write.
         let seen = Runner { connected: comes, last_seen_at: Some(heard), about, trouble: None, ..before };
         let sql = "UPDATE runners SET last_seen_at = $1, about = $2, link = $3, trouble = NULL WHERE id = $4";
         let (about, link) = (seen.about.as_ref().map(to_json), comes.then(|| self.link.clone()));
@@ -232,12 +233,12 @@ impl Command for SeeRunner {
     }
 }
 
-/// Remembers whether a runner can record what happens, and tells everybody.
+/// Stores whether a runner can write its journal, and announces it.
 #[derive(Debug, Serialize)]
 pub struct TroubleRunner {
-    /// Which.
+    /// The runner.
     pub runner: RunnerId,
-    /// Why it cannot; nothing: it can.
+    /// Why it cannot; absent if it can.
     pub trouble: Option<String>,
 }
 
@@ -260,7 +261,7 @@ impl Command for TroubleRunner {
     }
 }
 
-/// What a runner says of itself is shown to everybody.
+/// Cleans a runner's description of itself, which everybody can see.
 fn harmless(about: RunnerAbout) -> RunnerAbout {
     let word = |text: &str| plain(&text.replace('\n', " "), 200);
     let maybe = |text: &Option<String>| text.as_deref().map(word);
@@ -282,7 +283,7 @@ fn harmless(about: RunnerAbout) -> RunnerAbout {
 }
 
 impl Store {
-    /// The runners of this hub: the newest, as many as fit into one answer.
+    /// The newest runners of this hub, as many as fit into one answer.
     pub async fn runners(&self, caller: &Caller) -> Result<Vec<Runner>, StoreError> {
         caller.may(Action::TakePart, Resource::Hub, "runner")?;
         let size = "LENGTH(name) + COALESCE(LENGTH(about), 0)";

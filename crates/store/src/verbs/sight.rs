@@ -1,4 +1,4 @@
-//! What a caller may look into: whose executions, in which projects. One answer for every view that is read.
+//! What a caller may see of executions, by owner and project. Every read uses these rules.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,16 +14,16 @@ use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
 use crate::{Caller, StoreError};
 
-/// What a caller may look into.
+/// A caller's view of executions.
 pub(crate) struct Sight<'a> {
     caller: &'a Caller,
     facts: HashMap<ProjectId, ProjectFacts>,
-    /// The caller's own workers: what those run, they see wherever they see the project.
+    /// The caller's own workers, whose execution the caller sees in every visible project.
     mine: HashSet<WorkerId>,
 }
 
 impl<'a> Sight<'a> {
-    /// In one project, whose facts are known.
+    /// For one project with known facts.
     pub(crate) async fn on(
         c: &mut Connection<'_>,
         caller: &'a Caller,
@@ -32,7 +32,7 @@ impl<'a> Sight<'a> {
         Self::among(c, caller, [(facts.id, facts)].into()).await
     }
 
-    /// In every project.
+    /// For every project.
     pub(crate) async fn anywhere(c: &mut Connection<'_>, caller: &'a Caller) -> Result<Self, StoreError> {
         let facts = projects::all_facts(c).await?;
         Self::among(c, caller, facts).await
@@ -52,13 +52,14 @@ impl<'a> Sight<'a> {
         Ok(Self { caller, facts, mine })
     }
 
-    /// Whether the caller may look into everything that runs in a project.
+    /// Whether the caller may see all execution in a project.
     pub(crate) fn whole(&self, project: ProjectId) -> bool {
         let look = |facts| self.caller.may(Action::SeeExecution, Resource::Project(facts), "project").is_ok();
         self.facts.get(&project).is_some_and(look)
     }
 
-    /// Whether the caller may look into what a person runs in a project; nobody's is for those who may look into all.
+    /// Whether the caller may see a person's execution in a project; without an owner, only those who may see
+    /// everything.
     pub(crate) fn of(&self, project: ProjectId, owner: Option<UserId>) -> bool {
         match owner {
             Some(owner) => sees(self.caller, self.facts.get(&project), owner),
@@ -66,12 +67,12 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Whether the caller may look into what a worker does.
+    /// Whether the caller may see a worker's execution.
     pub(crate) fn by(&self, project: ProjectId, worker: Option<WorkerId>) -> bool {
         self.whole(project) || worker.is_some_and(|worker| self.mine.contains(&worker))
     }
 
-    /// Takes out of a task what the caller may not see: of its worker's, and of its author's.
+    /// Removes from a task what the caller may not see: parts of its worker and of its author.
     pub(crate) fn task(&self, task: &mut Task) {
         if !self.by(task.project, task.assigned_to) {
             task.veil();
@@ -81,7 +82,8 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Takes out of a report what the caller may not see. `checked` says that a runner checked it, and whose.
+    /// Removes from a report what the caller may not see. `checked` is set if a runner checked it, with that runner's
+    /// owner.
     pub(crate) fn report(
         &self,
         project: ProjectId,
@@ -115,20 +117,20 @@ pub(crate) async fn seen(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Task, StoreEr
     Ok(task)
 }
 
-/// A person as themselves, whoever asks: what may they be told?
+/// A person as a caller, to find out what they may see.
 pub(crate) fn as_person(id: UserId) -> Caller {
     Caller::user(id, false, "", "")
 }
 
-/// Why a report was refused, in words that have nothing of what the checks printed or read: which criteria are not met.
+/// Why a report was refused: the unmet criteria, without any output of the checks or content of files.
 pub(crate) fn not_met(acceptance: &[Criterion], results: &[CriterionResult]) -> Option<String> {
     let failed = results.iter().filter(|result| result.passed == Some(false));
     let words: Vec<String> = failed.map(|result| open_words(acceptance, result)).collect();
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// How a criterion was met, without what a command printed and without what stands in a file. Of the others a runner tells
-/// only which paths are there, and what git says of them.
+/// The result of a criterion without the output of commands and the content of files. For the other criteria, runners
+/// only report which paths exist, and what git says of them.
 fn open_words(acceptance: &[Criterion], result: &CriterionResult) -> String {
     let criterion = acceptance.get(result.criterion as usize);
     let words = match criterion {
@@ -143,7 +145,7 @@ fn open_words(acceptance: &[Criterion], result: &CriterionResult) -> String {
     }
 }
 
-/// The reports of a task that runners checked, each with whose runner that was, if it is still there.
+/// The reports of a task that runners checked, each with the runner's owner unless the runner was removed.
 pub(crate) async fn checkers(
     c: &mut Connection<'_>,
     task: TaskId,

@@ -1,4 +1,4 @@
-//! The full state that a client may see, as of one position.
+//! The full state for a client, as of one position.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
 impl Store {
-    /// Everything that the caller may see, as the changes that would create it, and the position it is as of.
+    /// Everything that the caller may see, as the changes that would create it, with its position.
     pub async fn state(&self, caller: &Caller) -> Result<(Seq, Vec<Change>), StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -29,7 +29,7 @@ impl Store {
         Ok((seq, changes))
     }
 
-    /// One project with all that is in it; empty if the caller may not see it now.
+    /// One project with its contents; empty if the caller may not see it.
     pub async fn state_of(&self, caller: &Caller, id: ProjectId) -> Result<Vec<Change>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -42,7 +42,7 @@ impl Store {
     }
 }
 
-/// Projects, which the caller may see, with all that is in them; `only` says that it is one project.
+/// Visible projects with their contents; `only` is set if there is just one project.
 async fn contents(
     c: &mut Connection<'_>,
     caller: &Caller,

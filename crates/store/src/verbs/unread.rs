@@ -1,4 +1,4 @@
-//! How far people have read.
+//! Read positions and unread counts.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::sql::{Connection, Row, args, text};
 use crate::tx::Tx;
 use crate::{Command, EventBody, StoreError};
 
-/// One person's unread counts, in every project or in one. What they may see is for the caller to check.
+/// One person's unread counts, in every project or in one. The caller must check access.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     user: UserId,

@@ -1,4 +1,4 @@
-//! What the hub does by itself, without an event or an audit entry.
+//! Maintenance by the hub, without events or audit entries.
 
 use domain::Timestamp;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use crate::sql::args;
 use crate::tx::Tx;
 use crate::{Command, StoreError};
 
-/// How long an answered request is remembered, and how long an expired link is kept.
+/// How long answered requests and expired links are kept, in milliseconds.
 const REMEMBERED: i64 = 24 * 3_600_000;
 
-/// Remembers when credentials, people and runners were last seen.
+/// Stores when credentials, people and runners were last seen.
 #[derive(Debug, Serialize)]
 pub struct Touch {
     /// Ids of tokens, logins, users and runners, each with the time.
@@ -27,7 +27,7 @@ impl Command for Touch {
                 Some("tok") => "UPDATE tokens SET last_used_at = $1 WHERE id = $2",
                 Some("lgn") => "UPDATE logins SET last_used_at = $1 WHERE id = $2",
                 Some("usr") => "UPDATE users SET last_seen_at = $1 WHERE id = $2",
-                // Another hub may have heard from it later.
+                // Another hub may have heard from the runner later.
                 Some("run") => {
                     "UPDATE runners SET last_seen_at = $1 WHERE id = $2 AND (last_seen_at IS NULL OR last_seen_at < $1)"
                 }
@@ -39,10 +39,10 @@ impl Command for Touch {
     }
 }
 
-/// Forgets the oldest events and answered requests; a client older than the horizon gets a full sync.
+/// Deletes the oldest events and answered requests; a client older than the horizon gets a full sync.
 #[derive(Debug, Serialize)]
 pub struct Compact {
-    /// How many events are kept at least.
+    /// The minimum number of kept events.
     pub keep: u64,
 }
 

@@ -14,7 +14,7 @@ use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT id, name, hub_owner, disabled, last_seen_at, created_at FROM users";
 
-/// Reads a user's row; whether they are connected is for the hub to say.
+/// Reads a user's row; the hub adds whether they are connected.
 fn user(row: &Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.parsed("id")?,
@@ -33,7 +33,7 @@ pub(crate) async fn find(c: &mut Connection<'_>, id: UserId) -> Result<Option<Us
     row.as_ref().map(user).transpose()
 }
 
-/// Everybody, by name.
+/// All users, by name.
 pub(crate) async fn all(c: &mut Connection<'_>) -> Result<Vec<User>, StoreError> {
     c.all(&format!("{COLUMNS} ORDER BY name_key"), args![]).await?.iter().map(user).collect()
 }
@@ -52,7 +52,7 @@ fn name_key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-/// Refuses a name that another person has, or that could be taken for another person's.
+/// Refuses a name that another person has, or that looks like another person's.
 async fn check_free(tx: &mut Tx<'_>, name: &str, except: Option<UserId>) -> Result<(), StoreError> {
     let looks = looks_like(name);
     for other in all(tx.read()).await?.into_iter().filter(|other| Some(other.id) != except) {
@@ -93,10 +93,10 @@ pub(crate) async fn add(
     Ok(user)
 }
 
-/// The first person of a hub: made once, then found again.
+/// The hub's owner: added once, then found again.
 #[derive(Debug, Serialize)]
 pub struct EnterHubOwner {
-    /// Used when there is none yet.
+    /// The name for a new owner.
     pub name: String,
 }
 
@@ -115,16 +115,16 @@ impl Command for EnterHubOwner {
     }
 }
 
-/// A person whom GitHub vouches for; known again by GitHub's number, whatever their login is then.
+/// A user that GitHub identified; recognized by GitHub's number even if the login changes.
 #[derive(Debug, Serialize)]
 pub struct EnterByGithub {
     /// GitHub's number for the account.
     pub github_id: i64,
     /// The account's login, used as a name the first time.
     pub login: String,
-    /// What the browser said it is.
+    /// The browser's description of itself.
     pub client: String,
-    /// Where it came from.
+    /// The browser's address.
     pub address: String,
 }
 
@@ -201,7 +201,7 @@ impl Command for verbs::UserEnable {
     }
 }
 
-/// Closes the hub to a person, or opens it.
+/// Disables or enables a user.
 async fn set_disabled(tx: &mut Tx<'_>, user: UserId, disabled: bool) -> Result<User, StoreError> {
     tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
     let before = find(tx.read(), user).await?.ok_or(StoreError::NotFound("user"))?;
@@ -215,7 +215,7 @@ async fn set_disabled(tx: &mut Tx<'_>, user: UserId, disabled: bool) -> Result<U
 }
 
 impl Store {
-    /// Everybody of this hub.
+    /// All users of this hub.
     pub async fn users(&self, caller: &Caller) -> Result<Vec<User>, StoreError> {
         caller.may(Action::TakePart, Resource::Hub, "user")?;
         all(&mut self.readers.get().await?.borrow()).await

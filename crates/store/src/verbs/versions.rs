@@ -1,4 +1,4 @@
-//! Earlier texts of projects and activities.
+//! Versions of the contents of projects and activities.
 
 use domain::{Action, ActivityId, AuthorKind, ProjectFacts, ProjectId};
 use protocol::{DiffRange, Veil, Version, VersionPage, WrittenBy};
@@ -11,7 +11,7 @@ use crate::sql::{Connection, Row, args};
 use crate::tx::Tx;
 use crate::{Caller, Store, StoreError};
 
-/// Keeps a text as version `version` of its subject.
+/// Stores a content as version `version` of its subject.
 pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, by: &WrittenBy, content: &str) {
     let head = "INSERT INTO versions (subject, version, author, at, content, author_kind, author_session)";
     let kind = if by.agent.is_some() || by.by_agent { AuthorKind::Agent } else { AuthorKind::User };
@@ -19,11 +19,11 @@ pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, by: &WrittenBy, 
     tx.later(head, args![subject, version, by.user.id.to_string(), tx.now, content, kind.word(), session]);
 }
 
-/// Refuses when somebody else wrote a newer version meanwhile.
+/// Refuses if somebody else wrote a newer version meanwhile.
 pub(crate) fn expect(expected: Option<u32>, current: u32) -> Result<(), StoreError> {
     match expected {
         Some(expected) if expected != current => Err(StoreError::Conflict(format!(
-            "the content is at version {current}, not {expected}: somebody wrote meanwhile, look again and merge"
+            "the content is at version {current}, not {expected}, because somebody else changed it: reload and merge"
         ))),
         _ => Ok(()),
     }
@@ -40,14 +40,14 @@ fn version(row: &Row) -> Result<Version, StoreError> {
     })
 }
 
-/// Who reads versions, and what that depends on.
+/// The reader of versions, with the access facts.
 struct Sight<'a> {
     caller: &'a Caller,
     facts: &'a ProjectFacts,
 }
 
 impl Sight<'_> {
-    /// Versions as they may be seen.
+    /// The versions, as far as the reader may see them.
     fn of(&self, mut versions: Vec<Version>) -> Vec<Version> {
         let hidden = |version: &&mut Version| !sees(self.caller, Some(self.facts), version.author.id);
         versions.iter_mut().filter(hidden).for_each(Veil::veil);
@@ -55,22 +55,22 @@ impl Sight<'_> {
     }
 }
 
-/// What access to an activity depends on, if the caller may see it.
+/// The access facts of an activity, if the caller may see it.
 async fn of_activity(c: &mut Connection<'_>, caller: &Caller, id: ActivityId) -> Result<ProjectFacts, StoreError> {
     let activity = activities::find(c, caller, id, Action::See).await?;
     projects::check(c, caller, activity.project, Action::See, "activity").await
 }
 
-/// What one version is read from.
+/// Reads versions.
 const SELECT: &str = "SELECT v.version, v.author, u.name AS author_name, v.at, v.content, v.author_kind, \
                       v.author_session FROM versions v JOIN users u ON u.id = v.author WHERE v.subject = $1";
 
-/// How many versions a page has, when nothing is said and at most.
+/// The default and maximum page size.
 const PAGE: (u32, u32) = (100, 100);
-/// How many characters the texts of a page have together, unless it has only one.
+/// The maximum number of characters on a page with more than one version.
 const PAGE_TEXT: i64 = 1 << 20;
 
-/// A page of versions. Their sizes are read first: what does not fit is never in memory.
+/// A page of versions. Reads their sizes first, so that only those that fit are loaded.
 async fn of(
     c: &mut Connection<'_>,
     sight: Sight<'_>,
@@ -95,7 +95,7 @@ async fn of(
     Ok(sight.of(versions))
 }
 
-/// The two versions that are compared, newest first, as far as they exist.
+/// The two versions to compare, newest first, as far as they exist.
 async fn pair(
     c: &mut Connection<'_>,
     sight: Sight<'_>,
@@ -126,7 +126,7 @@ impl Store {
         of(&mut c, Sight { caller, facts: &facts }, id.to_string(), page).await
     }
 
-    /// The two versions of a project's content that are to be compared, newest first.
+    /// The two versions of a project's content to compare, newest first.
     pub async fn project_pair(
         &self,
         caller: &Caller,
@@ -152,7 +152,7 @@ impl Store {
         of(&mut c, Sight { caller, facts: &facts }, id.to_string(), page).await
     }
 
-    /// The two versions of an activity's content that are to be compared, newest first.
+    /// The two versions of an activity's content to compare, newest first.
     pub async fn activity_pair(
         &self,
         caller: &Caller,

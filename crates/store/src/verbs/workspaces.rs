@@ -1,4 +1,4 @@
-//! Workspaces: what the hub knows of the worktrees on runners.
+//! Workspaces, as far as the hub knows them.
 
 use domain::limits::MAX_LISTED;
 use domain::text::plain;
@@ -47,7 +47,7 @@ fn workspace(row: &Row) -> Result<Workspace, StoreError> {
     })
 }
 
-/// What is checked out, with a name that can be shown: an agent made it up.
+/// The checked-out branch with a safe name, because an agent may have chosen it.
 pub(crate) fn readable(checked_out: CheckedOut) -> CheckedOut {
     match checked_out {
         CheckedOut::Branch { name } => CheckedOut::Branch { name: plain(&name.replace(['\n', '`'], " "), 255) },
@@ -55,7 +55,7 @@ pub(crate) fn readable(checked_out: CheckedOut) -> CheckedOut {
     }
 }
 
-/// The branch that the work of a workspace is on: `own`, unless its runner says that another is checked out, or none.
+/// The branch of a workspace's work: `own`, unless the runner reports that another branch, or none, is checked out.
 pub(crate) fn branch_of(checked_out: Option<CheckedOut>, own: Option<String>) -> Option<String> {
     match checked_out.map(readable) {
         Some(CheckedOut::Branch { name }) => Some(name),
@@ -64,13 +64,13 @@ pub(crate) fn branch_of(checked_out: Option<CheckedOut>, own: Option<String>) ->
     }
 }
 
-/// The same, as far as the hub was told; what has no repository is on no branch.
+/// The branch of a workspace's work, as far as the hub knows; `None` without a repository.
 pub(crate) async fn branch_in(c: &mut Connection<'_>, id: WorkspaceId) -> Result<Option<String>, StoreError> {
     let Some(found) = get(c, id).await? else { return Ok(None) };
     Ok(branch_of(found.stats.and_then(|stats| stats.checked_out), found.branch))
 }
 
-/// A workspace, whoever asks.
+/// A workspace, without an access check.
 pub(crate) async fn get(c: &mut Connection<'_>, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
     c.first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?.as_ref().map(workspace).transpose()
 }
@@ -88,7 +88,7 @@ pub(crate) async fn find(
     Ok(found)
 }
 
-/// Workspaces that are not deleted, or all, oldest first. What may be seen is for the caller to check.
+/// Workspaces, with or without deleted ones, oldest first. The caller must check access.
 pub(crate) async fn of(c: &mut Connection<'_>, filter: ExecutionFilter) -> Result<Vec<Workspace>, StoreError> {
     let (mut sql, values) = narrowed(COLUMNS, "w", filter);
     let mut newest = " ORDER BY w.created_at DESC, w.id DESC".to_owned();
@@ -100,7 +100,7 @@ pub(crate) async fn of(c: &mut Connection<'_>, filter: ExecutionFilter) -> Resul
     c.all(&format!("{sql}{newest}"), values).await?.iter().rev().map(workspace).collect()
 }
 
-/// A query narrowed to a project and an activity; ready for further conditions.
+/// A query for a project and an activity, ready for further conditions.
 pub(crate) fn narrowed(columns: &str, table: &str, filter: ExecutionFilter) -> (String, Vec<Value>) {
     let mut sql = format!("{columns} WHERE 1 = 1");
     let mut values = Vec::new();
@@ -115,7 +115,7 @@ pub(crate) fn narrowed(columns: &str, table: &str, filter: ExecutionFilter) -> (
     (sql, values)
 }
 
-/// What the caller may look into: its project is visible, and it is theirs or execution is shared.
+/// Whether the caller may see an execution: the project is visible, and the execution is the caller's or shared.
 pub(crate) fn sees(caller: &Caller, facts: Option<&ProjectFacts>, owner: domain::UserId) -> bool {
     facts.is_some_and(|facts| {
         caller.may(Action::See, Resource::Project(facts), "project").is_ok()
@@ -123,7 +123,7 @@ pub(crate) fn sees(caller: &Caller, facts: Option<&ProjectFacts>, owner: domain:
     })
 }
 
-/// Adds a workspace's row and tells those who may look.
+/// Adds a workspace's row and announces it to those who may see it.
 pub(crate) async fn add(
     tx: &mut Tx<'_>,
     made: &Workspace,
@@ -149,7 +149,7 @@ pub(crate) async fn add(
     Ok(())
 }
 
-/// Writes what a runner said about a workspace, and tells those who may look.
+/// Stores what a runner reported about a workspace, and announces it to those who may see it.
 pub(crate) async fn update(tx: &mut Tx<'_>, after: Workspace) -> Result<(), StoreError> {
     let sql = "UPDATE workspaces SET base = $1, path = $2, status = $3, detail = $4, ports = $5, stats = $6, \
                disk_bytes = $7, saved_at = $8, updated_at = $9 WHERE id = $10";
@@ -175,8 +175,8 @@ fn announce(tx: &mut Tx<'_>, workspace: Workspace) {
     tx.announce_execution(project, owner, Change::Workspace { workspace });
 }
 
-/// Refuses to forget a project's workspaces while one has work that is nowhere else. Those of runners that were removed
-/// are beyond anybody's reach.
+/// Refuses to delete a project while a workspace has work that exists nowhere else. Workspaces on removed runners do
+/// not count.
 pub(crate) async fn nothing_unfinished(c: &mut Connection<'_>, project: ProjectId) -> Result<(), StoreError> {
     let sql = "SELECT w.id, w.path, w.stats, r.name AS runner_name FROM workspaces w JOIN runners r ON r.id = w.runner \
                WHERE w.project = $1 AND w.status <> 'cleaned' AND w.stats IS NOT NULL ORDER BY w.created_at, w.id";
@@ -206,7 +206,7 @@ pub(crate) async fn nothing_unfinished(c: &mut Connection<'_>, project: ProjectI
     )))
 }
 
-/// A workspace that a session can be spawned into.
+/// Refuses a workspace that no session can be started in.
 pub(crate) fn usable(workspace: &Workspace) -> Result<(), StoreError> {
     match workspace.status {
         WorkspaceStatus::Cleaned => Err(StoreError::Conflict("that workspace was deleted: restore it first".into())),
@@ -233,7 +233,7 @@ impl Store {
     }
 }
 
-/// Refuses a filter that names what the caller may not see.
+/// Refuses a filter that names something the caller may not see.
 pub(crate) async fn check_filter(
     c: &mut Connection<'_>,
     caller: &Caller,
@@ -248,7 +248,7 @@ pub(crate) async fn check_filter(
     Ok(())
 }
 
-/// The project that something is in, for the sync of one project.
+/// The filter for the sync of one project.
 pub(crate) fn only(project: Option<ProjectId>) -> ExecutionFilter {
     ExecutionFilter { project, ..Default::default() }
 }

@@ -1,4 +1,4 @@
-//! A full disk: new work is refused with the reason, reads go on, and freed space is enough to recover.
+//! A full disk: new work is refused with the reason, reads still work, and freed space is enough to recover.
 
 use domain::{Timestamp, Visibility};
 use protocol::MessagePage;
@@ -40,7 +40,7 @@ async fn on_a_tiny_disk() {
             }
         };
         assert!(matches!(refusal, StoreError::Storage(_)), "round {round}: {refusal:?}");
-        assert!(refusal.to_string().contains("reads go on"), "{refusal}");
+        assert!(refusal.to_string().contains("reads still work"), "{refusal}");
         assert!(floor.store.trouble().is_some());
         // Several at once are a group, which fails as one and then one by one.
         let (one, two) = tokio::join!(
@@ -64,7 +64,7 @@ async fn on_a_tiny_disk() {
     assert_eq!(raw.number("SELECT COUNT(*) FROM events").await.cast_unsigned(), newest);
 }
 
-/// The n-th page that is written does not fit, for each n: the write is undone, reads go on, and so does the next write.
+/// For each n, the n-th written page does not fit: the write is undone, and reads and the next write work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "run in a mount namespace by a test above"]
 async fn with_room_for_some_pages() {

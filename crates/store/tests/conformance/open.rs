@@ -37,7 +37,7 @@ async fn a_newer_schema_is_refused(floor: Floor) {
     drop(store);
     let error = refusal(open(&url).await);
     assert!(matches!(error, OpenError::Newer(9999)), "{error}");
-    assert!(error.to_string().contains("use the shopfloor that made it"), "{error}");
+    assert!(error.to_string().contains("use the shopfloor that created it"), "{error}");
     drop(place);
 }
 

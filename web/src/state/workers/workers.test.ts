@@ -223,7 +223,7 @@ describe("stop everything", () => {
   });
 
   it("shows in this person's workers in other projects", () => {
-    const reason = "everything was stopped: thaw to go on";
+    const reason = "everything was stopped: thaw to continue";
     const mine = worker("x", { project: "q", status: "paused", reason });
     const limited = worker("y", {
       project: "q",

@@ -1,4 +1,4 @@
-//! JSON Schemas of criteria. Nothing outside of a schema is ever fetched.
+//! JSON Schemas of criteria. Nothing outside a schema is ever fetched.
 
 use jsonschema::{PatternOptions, ValidationError, ValidationOptions, Validator};
 use serde_json::{Value, json};
@@ -6,17 +6,18 @@ use serde_json::{Value, json};
 use super::walk::{Seen, walk};
 use super::{LARGEST_REGEX, MOST_PATTERNS, short};
 
-/// What a JSON Schema may stand for when its references are followed; with more, a few lines take longer than anybody waits.
+/// The maximum weight of a JSON Schema with all references followed; beyond it, a few lines can take too long to
+/// compile.
 const HEAVIEST: u64 = 100_000;
 
-/// A JSON Schema that values can be checked against, or why it is none, with the place in it. To build it can take very long:
-/// only a process that can be ended does it.
+/// Compiles a JSON Schema, or says what is wrong and where. This can take very long: run it only in a process that can
+/// be killed.
 pub fn json_schema(schema: &Value) -> Result<Validator, String> {
     bounded(schema)?;
     options().build(schema).map_err(|error| told(&error))
 }
 
-/// Why a JSON Schema cannot be used, found without building it: the time that takes grows with its length only.
+/// Why a JSON Schema cannot be used, found without compiling it, in time linear in its length.
 pub fn json_schema_fault(schema: &Value) -> Option<String> {
     fault(schema).err()
 }
@@ -55,7 +56,7 @@ fn told(error: &ValidationError<'_>) -> String {
 mod tests {
     use super::*;
 
-    /// Both say the same, built or not.
+    /// Asserts that the compiler and the quick check agree.
     fn check(schema: Value, why: &str) {
         let built = json_schema(&schema).err();
         for said in [json_schema_fault(&schema), built] {
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn references_that_double_are_refused_however_they_are_written() {
-        // Plain, with an encoded letter, and by the name of an anchor.
+        // By pointer, with an encoded letter, and by anchor.
         let ways: [fn(usize) -> String; 3] =
             [|n| format!("#/$defs/d{n}"), |n| format!("#/%24defs/%64{n}"), |n| format!("#d{n}")];
         for way in ways {
@@ -97,12 +98,12 @@ mod tests {
 
     #[test]
     fn a_schema_that_leads_back_to_itself_in_many_ways_is_not_built_by_the_hub() {
-        // Each of them leads to all of them: the ways through are countless, although few values are there.
+        // Each definition refers to all: the number of paths is huge, although there are few values.
         let all: Vec<Value> = (0..24).map(|n| json!({ "$ref": format!("#/$defs/d{n}") })).collect();
         let defs: serde_json::Map<String, Value> =
             (0..24).map(|n| (format!("d{n}"), json!({ "anyOf": all }))).collect();
         let schema = json!({ "$ref": "#/$defs/d0", "unevaluatedProperties": false, "$defs": defs });
-        // That this ends is the test.
+        // The test is that this returns.
         let _ = json_schema_fault(&schema);
     }
 

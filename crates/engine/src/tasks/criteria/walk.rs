@@ -1,5 +1,5 @@
-//! How much a JSON Schema stands for when all of its references are followed: some double with each of them. References are
-//! followed by the same library that checks values against the schema: what it would follow is counted here.
+//! The weight of a JSON Schema with all references followed, some of which can double it. Uses the library that also
+//! validates values, so that both follow the same references.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,27 +7,27 @@ use referencing::{Draft, Registry, Resolver, ResourceRef};
 use serde_json::Value;
 
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Their values are data, with no references in it.
+/// Keywords whose values are data without references.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
-/// Their values are schemas by name.
+/// Keywords whose values are schemas by name.
 const NAMED: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
-/// How many values and references may lie in each other. No schema that people write comes near it.
+/// The maximum nesting of values and references. No schema that people write comes near it.
 const DEEPEST: usize = 500;
-/// Where a schema without an address of its own is.
+/// The address of a schema without its own.
 const HERE: &str = "json-schema:///";
 
-/// What a walk through a schema found.
+/// Result of a walk through a schema.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// How many values there are, those that references lead to counted each time. One that leads to itself is not followed
-    /// again: how often that happens depends on what is checked.
+    /// The number of values, counting the target of a reference each time. A recursive reference is not followed again:
+    /// how often it repeats depends on the checked value.
     pub(super) weight: u64,
-    /// The regular expressions that it names.
+    /// The regular expressions in the schema.
     pub(super) patterns: BTreeSet<String>,
 }
 
-/// Walks through a schema, or says which reference leads nowhere.
+/// Walks through a schema, or names the reference that cannot be resolved.
 pub(super) fn walk(schema: &Value) -> Result<Seen, String> {
     let draft = Draft::default().detect(schema);
     let resource = ResourceRef::new(schema, draft);
@@ -43,13 +43,13 @@ pub(super) fn walk(schema: &Value) -> Result<Seen, String> {
 #[derive(Clone, Copy)]
 struct At<'s> {
     value: &'s Value,
-    /// Its fields are names of schemas, not words of a schema.
+    /// Whether the fields are names of schemas rather than keywords.
     named: bool,
     draft: Draft,
 }
 
 struct Walk {
-    /// By place in memory; nothing while it is being weighed.
+    /// Weights by address in memory; `None` while in progress.
     known: HashMap<(*const Value, bool), Option<u64>>,
     patterns: BTreeSet<String>,
     depth: usize,

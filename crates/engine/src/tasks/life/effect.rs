@@ -1,4 +1,4 @@
-//! What the store does after a step, in the same transaction and in this order.
+//! Effects of a step, which the store performs in the same transaction and in this order.
 
 use domain::{AttemptOutcome, EscalationKind, SessionId, Timestamp, WorkerId};
 
@@ -6,72 +6,72 @@ use crate::workers::decision::Decision;
 
 use super::Hold;
 
-/// How a hold ended, as far as the worker is concerned.
+/// How a hold ended, for its worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// Its report was accepted; with the context score, if it gave one.
+    /// The report was accepted; with the context score, if the worker gave one.
     Accepted(Option<u8>),
-    /// It failed, its reports were refused for good, or it made no progress.
+    /// The worker failed, was refused for good, or made no progress.
     Failed(String),
-    /// It was not heard from, though its runner was.
+    /// The worker was silent, though its runner was not.
     Lost(String),
-    /// Its runner was not heard from, or its session is gone: not a failure of its agent.
+    /// The runner was silent, or the session is gone: not a failure of the agent.
     Gone(String),
-    /// Somebody else decided: stopped, released, taken over, cancelled, asked.
+    /// Somebody else ended the hold: stopped, released, taken over, cancelled, asked.
     Released,
 }
 
-/// What a person is asked when no worker gets a task done.
+/// An escalation of a task that no worker could do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What kind of trouble.
+    /// The kind of escalation.
     pub kind: EscalationKind,
     /// The question, with the reason.
     pub question: String,
-    /// All that is known of the reason, for those who may see the work.
+    /// All known reasons, for those who may see the work.
     pub text: String,
-    /// Whose attempt it was, and in which session.
+    /// The last attempt's worker and session.
     pub hold: Hold,
 }
 
-/// What follows from a step.
+/// An effect of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// The worker has the task, and the attempt begins.
+    /// The worker took the task, and the attempt starts.
     BeginAttempt {
         /// The worker.
         worker: WorkerId,
     },
-    /// The current attempt ends; one that has ended stays as it is.
+    /// The current attempt ends, unless it has ended already.
     CloseAttempt {
-        /// How.
+        /// The outcome.
         outcome: AttemptOutcome,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
-        /// When the lease of a worker that was lost ended: it was last heard from a lease before.
+        /// The end of a lost worker's lease: its last heartbeat was one lease earlier.
         silent_until: Option<Timestamp>,
     },
-    /// The worker does not have the task any more.
+    /// The worker no longer has the task.
     FreeWorker {
         /// The worker.
         worker: WorkerId,
         /// How its hold ended.
         ended: Ended,
     },
-    /// Reports that wait for a verdict are refused, and their checks stop.
+    /// Pending reports are refused, and their checks stop.
     RefusePending {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Tasks that wait for this one wait for one less.
+    /// The dependants have one open dependency less.
     FreeDependants,
-    /// Tasks that wait for this one say that it ended.
+    /// The dependants become unreachable.
     BlockDependants,
-    /// Tasks that wait for this one may be done after all.
+    /// The dependants become reachable again.
     UnblockDependants,
-    /// Open questions about the task need no answer any more.
+    /// Open questions about the task are settled.
     SettleQuestions {
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// The session must stop.
@@ -79,20 +79,20 @@ pub enum Effect {
         /// The session.
         session: SessionId,
     },
-    /// The activity that the task began may be over.
+    /// The activity that the task started may have ended.
     LookAtActivity,
-    /// Its output counts no more: outputs that conflict with it are compared again.
+    /// The output no longer counts: outputs that conflict with it are compared again.
     DropOutput {
-        /// What became of it.
+        /// The reason.
         how: &'static str,
     },
     /// A person is asked.
     AskPerson(Trouble),
     /// The decision goes into the work log.
     Log {
-        /// The worker that it is about.
+        /// The worker in question.
         worker: Option<WorkerId>,
-        /// What was decided, and why.
+        /// The decision with its reason.
         decision: Decision,
     },
 }

@@ -1,48 +1,48 @@
-//! What can happen to a task.
+//! Events in the life of a task.
 
 use domain::{AttemptOutcome, SessionId, Timestamp, WorkerId};
 
-/// Why a hold ends: in words for everybody who sees the project, and with details for those who may see the work.
+/// Why a hold ends: a text for everybody who sees the project, and details for those who may see the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Why {
-    /// For everybody.
+    /// The text for everybody.
     pub open: Option<String>,
-    /// For those who may see the work; the same when absent.
+    /// The text for those who may see the work, if it differs.
     pub whole: Option<String>,
 }
 
 impl Why {
-    /// The same words for all.
+    /// The same text for all.
     pub fn open(reason: Option<String>) -> Self {
         Self { open: reason, whole: None }
     }
 
-    /// Words that reveal nothing of the machine or the work, and a detail for those who may see it.
+    /// A text that reveals nothing about the machine or the work, and a detail for those who may see them.
     pub fn with_detail(open: impl Into<String>, detail: Option<String>) -> Self {
         let open = open.into();
         Self { whole: detail.map(|detail| format!("{open}\n{detail}")), open: Some(open) }
     }
 
-    /// All that is known.
+    /// The full text.
     pub fn whole(&self) -> Option<&str> {
         self.whole.as_deref().or(self.open.as_deref())
     }
 }
 
-/// How a worker loses its hold other than by a report.
+/// How a worker loses its hold without a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
-    /// It gave the task back, or was stopped.
+    /// The worker gave the task back, or was stopped.
     Released,
-    /// A person continues it elsewhere.
+    /// A person continues the task elsewhere.
     TakenOver,
-    /// It cannot do it, or its agent failed.
+    /// The worker cannot do the task, or its agent failed.
     Failed,
-    /// It was not heard from, though its runner was.
+    /// The worker was silent, though its runner was not.
     Lost,
-    /// Its runner was not heard from.
+    /// The runner was silent.
     RunnerGone,
-    /// Its session is gone, which was noticed at once.
+    /// The session is gone, which the hub noticed at once.
     SessionGone,
 }
 
@@ -58,111 +58,111 @@ impl Leaving {
     }
 }
 
-/// What happens to a task. Fences are for the store to compare before it sends a worker's event.
+/// An event in the life of a task. The store compares fences before it sends a worker's event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A worker takes it.
+    /// A worker takes the task.
     Take {
         /// The worker.
         worker: WorkerId,
         /// When its lease ends.
         until: Timestamp,
     },
-    /// A session works on it.
+    /// A session works on the task.
     WorkIn {
         /// The session.
         session: SessionId,
     },
-    /// The worker works: its first sign of life.
+    /// The worker's first heartbeat.
     Start,
-    /// A sign of life.
+    /// A heartbeat.
     Renew {
-        /// When the lease ends; it never gets shorter.
+        /// The end of the lease, which never moves backwards.
         until: Timestamp,
-        /// How far the worker is, if it said so.
+        /// The worker's progress, if given.
         progress: Option<String>,
     },
-    /// Somebody must allow something before the worker, or the check of its work, can continue.
+    /// The worker, or the check of its work, waits for an approval.
     Wait {
-        /// Who must allow what; absent: nothing any more.
+        /// Who must allow what; absent if the wait is over.
         why: Option<String>,
     },
     /// The worker hands in work that must be checked or judged.
     Report,
     /// A runner checks the report.
     BeginCheck,
-    /// Another runner is to check the report.
+    /// Another runner must check the report.
     MoveCheck,
     /// The work is accepted.
     Accept {
-        /// How well the task could be understood, if the worker said so.
+        /// The context score, if the worker gave one.
         score: Option<u8>,
-        /// Who did the work, should nobody hold it any more.
+        /// The author of the work, in case nobody holds the task.
         by: Option<WorkerId>,
     },
     /// The report is refused.
     Refuse {
-        /// Why.
+        /// The reason.
         why: Why,
-        /// Why another try of the same worker is useless, if it is.
+        /// Why another attempt of the same worker is useless, if it is.
         stuck: Option<String>,
-        /// Whether the worker still waits for the verdict.
+        /// Whether the worker waits for the verdict.
         still_there: bool,
-        /// When its lease ends, should it try again.
+        /// The end of the lease for another attempt.
         until: Timestamp,
     },
     /// The worker loses its hold.
     LetGo {
-        /// How.
+        /// The way.
         how: Leaving,
-        /// Why.
+        /// The reason.
         why: Why,
-        /// How many attempts before this one were lost, one after the other.
+        /// The number of consecutive lost attempts just before this one.
         lost_before: u32,
     },
-    /// A person must decide before anybody works on it.
+    /// A person must decide before a worker continues.
     Escalate {
-        /// What the person is asked.
+        /// The question.
         question: String,
-        /// Whether a report waits for the answer: its attempt stays open.
+        /// Whether a report waits for the answer, so that its attempt stays open.
         verdict_open: bool,
     },
-    /// A person is asked something while its worker goes on.
+    /// A worker asks a person, and continues meanwhile.
     Ask,
-    /// What a person was asked about is judged without an answer.
+    /// An escalated report is judged without an answer.
     JudgeOn {
-        /// Whose work it is.
+        /// The author of the work.
         worker: WorkerId,
-        /// In which session it was done.
+        /// The session of the work.
         session: Option<SessionId>,
     },
-    /// Back into the queue, as if nobody had tried.
+    /// The task returns to the queue and forgets earlier failures.
     Retry {
         /// Who retried it, and why.
         reason: Option<String>,
-        /// Why its dependencies cannot be met, should it wait for some.
+        /// Why the task's open dependencies cannot be met, if so.
         unreachable: Option<String>,
     },
-    /// It fails for good.
+    /// The task fails for good.
     Fail {
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
-    /// Nobody wants it any more.
+    /// The task is cancelled.
     Cancel {
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
-    /// One of its dependencies is done.
+    /// A dependency is done.
     DependencyDone,
-    /// Its dependencies can, or cannot, be met.
+    /// The dependencies became reachable or unreachable.
     DependenciesChange {
-        /// Why they cannot.
+        /// Why they are unreachable.
         unreachable: Option<String>,
     },
-    /// The dispatcher left it in the queue.
+    /// The dispatcher left the task in the queue.
     Pass {
-        /// Why no worker takes it, if that is not just because all are busy.
+        /// Why no worker takes the task, unless all are merely busy.
         unassigned: Option<String>,
     },
 }

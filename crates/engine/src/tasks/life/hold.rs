@@ -1,4 +1,4 @@
-//! How a worker loses its hold, and what becomes of the task: back to it, to another, to a person.
+//! The end of a hold, and the task's way back: to the same worker, to another, or to a person.
 
 use domain::{AttemptOutcome, EscalationKind, Timestamp};
 
@@ -7,7 +7,7 @@ use super::{Effect, Ended, Hold, LOST_IN_A_ROW, Leaving, Life, State, Trouble, W
 use crate::tasks::retry::{Next, Tries, after_refusal};
 use crate::workers::decision::{Decision, first_line};
 
-/// A report was refused; `again`: the lease of another try, if its worker still waits for the verdict.
+/// Refuses a report; `again` is the lease for another attempt, if the worker waits for the verdict.
 pub(super) fn refuse(life: Life, why: Why, stuck: Option<String>, again: Option<Timestamp>, rules: &Rules) -> Step {
     let Some(hold) = life.hold().cloned() else { return unchanged(life) };
     let life = Life { refusals: life.refusals + 1, reason: why.open.clone(), ..life };
@@ -26,7 +26,7 @@ pub(super) fn refuse(life: Life, why: Why, stuck: Option<String>, again: Option<
     end.of(life, hold, rules)
 }
 
-/// A worker loses its hold other than by a report; nothing if nobody holds the task.
+/// Ends a hold without a report; does nothing if nobody holds the task.
 pub(super) fn let_go(life: Life, how: Leaving, why: Why, lost_before: u32, rules: &Rules) -> Step {
     let Some(hold) = life.hold().cloned() else { return unchanged(life) };
     let (worker, open) = (hold.worker, why.open.clone());
@@ -46,7 +46,7 @@ pub(super) fn let_go(life: Life, how: Leaving, why: Why, lost_before: u32, rules
 /// The end of a hold.
 struct End {
     outcome: AttemptOutcome,
-    /// How the worker left; absent: its report was refused.
+    /// How the worker left; absent if its report was refused.
     how: Option<Leaving>,
     why: Why,
     stuck: Option<String>,
@@ -66,14 +66,14 @@ impl End {
         matches!(self.outcome, AttemptOutcome::Failed | AttemptOutcome::Refused)
     }
 
-    /// What ends in any case: the report that was not judged, the attempt, and the hold.
+    /// The common effects: refuse pending reports, close the attempt, free the worker.
     fn effects(&self, life: &Life, hold: &Hold) -> Vec<Effect> {
         let mut effects = Vec::new();
         if life.awaits_verdict() {
-            let reason = format!("the task went on before this was judged: {}", self.words());
+            let reason = format!("the task moved on before this report was judged: {}", self.words());
             effects.push(Effect::RefusePending { reason });
         }
-        // A refused report keeps what its checks found. Of other details an attempt shows the first line to everybody.
+        // A refused report keeps its check results. Of other details, an attempt shows everybody the first line.
         let kept = match self.outcome {
             AttemptOutcome::Refused => self.why.open.clone(),
             _ => self.why.whole().map(str::to_owned),
@@ -91,7 +91,7 @@ impl End {
         effects
     }
 
-    /// The task goes on without this worker: into the queue, or to a person after enough workers gave up.
+    /// Returns the task to the queue, or to a person if enough workers have failed.
     fn of(self, life: Life, hold: Hold, rules: &Rules) -> Step {
         let mut effects = self.effects(&life, &hold);
         let mut life = life;
@@ -121,7 +121,7 @@ impl End {
         Step { life: queued(life, self.why.open, rules.now), effects }
     }
 
-    /// Too many workers were lost, one after the other.
+    /// Escalates a task after too many consecutive losses.
     fn lost_again(self, life: Life, hold: Hold) -> Step {
         let effects = self.effects(&life, &hold);
         let what = format!("{LOST_IN_A_ROW} workers in a row were lost while they worked on this task");

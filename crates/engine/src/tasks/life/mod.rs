@@ -1,5 +1,5 @@
-//! The life of a task, as one pure machine: `step(task, event)` answers with the task after the event and with the effects
-//! that the store performs in the same transaction.
+//! The life of a task, as a pure state machine: `step(task, event)` returns the next state and the effects that the
+//! store performs in the same transaction.
 //!
 //! ```text
 //! Blocked ⇄ Ready → Assigned → Running → Reported → Validating → Done
@@ -21,8 +21,8 @@ pub use event::{Event, Leaving, Why};
 pub use state::{Hold, Life, State};
 pub use step::{Refused, Rules, Step, step};
 
-/// How many lost workers in a row make a person's turn: something about the task kills them.
+/// The number of consecutive lost workers that escalates a task: the task itself may kill them.
 pub const LOST_IN_A_ROW: u32 = 5;
 
-/// Ends the question about a task that no worker gets done, after the reason.
+/// The end of an escalation's question, after the reason.
 pub const WHAT_NOW: &str = " What should happen?";

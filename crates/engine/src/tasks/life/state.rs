@@ -1,4 +1,4 @@
-//! The states of a task, each with what exists in it.
+//! The states of a task, with their data.
 
 use domain::{SessionId, TaskStatus, Timestamp, WorkerId};
 
@@ -11,83 +11,83 @@ pub struct Hold {
     pub session: Option<SessionId>,
     /// When the worker took it.
     pub taken_at: Timestamp,
-    /// What the worker, or the check of its work, waits for: somebody must allow something.
+    /// The approval that the worker, or the check of its work, waits for.
     pub waiting: Option<String>,
 }
 
-/// Where a task is.
+/// The state of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// It waits for other tasks.
+    /// The task waits for other tasks.
     Blocked,
-    /// It is in the queue. Only a worker that takes it moves it on.
+    /// The task is in the queue, until a worker takes it.
     Ready {
-        /// Why no worker takes it, if that is not just because all are busy.
+        /// Why no worker takes the task, unless all are merely busy.
         unassigned: Option<String>,
     },
-    /// A worker took it and has not been heard from since.
+    /// A worker took the task and has sent no heartbeat yet.
     Assigned {
-        /// Whose it is.
+        /// The hold.
         hold: Hold,
-        /// When the hold ends by itself.
+        /// The end of the lease.
         lease_until: Timestamp,
     },
-    /// Its worker works.
+    /// The worker works on the task.
     Running {
-        /// Whose it is.
+        /// The hold.
         hold: Hold,
-        /// When the hold ends by itself.
+        /// The end of the lease.
         lease_until: Timestamp,
-        /// What the worker said last about its progress.
+        /// The worker's last progress note.
         progress: Option<String>,
     },
-    /// A report waits for its check. It is the hub's turn: nothing expires.
+    /// A report waits for its check. The lease cannot expire.
     Reported {
-        /// Whose work it is.
+        /// The hold.
         hold: Hold,
     },
     /// A runner checks the report.
     Validating {
-        /// Whose work it is.
+        /// The hold.
         hold: Hold,
     },
-    /// A person must decide. No worker has it.
+    /// A person must decide. No worker has the task.
     Escalated,
-    /// Final: its work was accepted.
+    /// The work was accepted. Final.
     Done,
-    /// Over until somebody retries it.
+    /// The task failed. It can be retried.
     Failed,
-    /// Over until somebody retries it.
+    /// The task was cancelled. It can be retried.
     Cancelled,
 }
 
-/// A task as far as its life is concerned.
+/// The part of a task that the state machine decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Life {
-    /// Where it is.
+    /// The state.
     pub state: State,
-    /// Why it is there.
+    /// The reason for the state.
     pub reason: Option<String>,
-    /// How often a worker took it.
+    /// The number of attempts.
     pub attempt: u32,
-    /// Names the current hold: it grows with each one, so that the holder of an old one can be told from the current one.
+    /// The number of the current hold; it grows with each hold, so that a stale holder is recognized.
     pub fence: u64,
-    /// How many of its dependencies are not done.
+    /// The number of open dependencies.
     pub waits_for: u32,
-    /// When it first came into the queue since it was added or retried: it keeps its age.
+    /// When the task first entered the queue since it was added or retried; kept, so that the task keeps its age.
     pub ready_at: Option<Timestamp>,
-    /// How often the current worker's work was refused.
+    /// The number of refusals of the current worker's work.
     pub refusals: u32,
-    /// How many workers gave up or were refused for good.
+    /// The number of workers that failed or were refused for good.
     pub workers_tried: u32,
-    /// Who they are: others go first.
+    /// Those workers; others go first.
     pub not_by: Vec<WorkerId>,
-    /// Whether a person may have been asked something about it that is still open.
+    /// Whether a question about the task may be open.
     pub asked: bool,
 }
 
 impl Life {
-    /// A new task with so many open dependencies.
+    /// A new task with `waits_for` open dependencies.
     pub fn new(waits_for: u32, unreachable: Option<String>, now: Timestamp) -> Self {
         let ready = waits_for == 0;
         Self {
@@ -104,7 +104,7 @@ impl Life {
         }
     }
 
-    /// The word for where it is.
+    /// The status for clients.
     pub fn status(&self) -> TaskStatus {
         match self.state {
             State::Blocked => TaskStatus::Blocked,
@@ -120,7 +120,7 @@ impl Life {
         }
     }
 
-    /// The hold on it, if a worker has it or handed it back for a check.
+    /// The hold, if a worker has the task or its report is being checked.
     pub fn hold(&self) -> Option<&Hold> {
         match &self.state {
             State::Assigned { hold, .. }
@@ -131,7 +131,7 @@ impl Life {
         }
     }
 
-    /// The same, to change it.
+    /// The hold, mutably.
     pub(super) fn hold_mut(&mut self) -> Option<&mut Hold> {
         match &mut self.state {
             State::Assigned { hold, .. }
@@ -142,17 +142,17 @@ impl Life {
         }
     }
 
-    /// Who holds it.
+    /// The worker that holds the task.
     pub fn worker(&self) -> Option<WorkerId> {
         self.hold().map(|hold| hold.worker)
     }
 
-    /// The session that works on it, or whose work is checked.
+    /// The session that works on the task, or whose work is checked.
     pub fn session(&self) -> Option<SessionId> {
         self.hold().and_then(|hold| hold.session)
     }
 
-    /// When the hold ends by itself; absent while it is not the worker's turn.
+    /// The end of the lease; absent unless the worker works on the task.
     pub fn lease_until(&self) -> Option<Timestamp> {
         match self.state {
             State::Assigned { lease_until, .. } | State::Running { lease_until, .. } => Some(lease_until),
@@ -160,7 +160,7 @@ impl Life {
         }
     }
 
-    /// What its worker said last about its progress.
+    /// The worker's last progress note.
     pub fn progress(&self) -> Option<&str> {
         match &self.state {
             State::Running { progress, .. } => progress.as_deref(),
@@ -168,7 +168,7 @@ impl Life {
         }
     }
 
-    /// Whether its worker works on it: it is not the hub's or a person's turn.
+    /// Whether the worker works on the task, rather than the hub or a person.
     pub fn is_worked_on(&self) -> bool {
         self.lease_until().is_some()
     }
@@ -183,7 +183,7 @@ impl Life {
         matches!(self.state, State::Reported { .. } | State::Validating { .. })
     }
 
-    /// Why it is where it is, in words: what became of earlier attempts, and what it waits for now.
+    /// The reason for the state as text: the end of earlier attempts, and what the task waits for.
     pub fn why(&self) -> Option<String> {
         let unassigned = match (&self.state, self.hold()) {
             (State::Ready { unassigned: Some(why) }, _) => why,
@@ -196,7 +196,7 @@ impl Life {
         })
     }
 
-    /// Whether people see no difference between the two.
+    /// Whether clients show no difference between the two.
     pub fn looks_like(&self, other: &Self) -> bool {
         let shown = |life: &Self| (life.status(), life.attempt, life.worker(), life.session(), life.waits_for);
         shown(self) == shown(other) && self.progress() == other.progress() && self.why() == other.why()

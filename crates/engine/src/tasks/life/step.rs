@@ -6,48 +6,48 @@ use super::hold::{let_go, refuse};
 use super::{Effect, Ended, Event, Hold, Life, State};
 use crate::tasks::retry::Limits;
 
-/// What holds for every step: the time, and the project's limits.
+/// Parameters of every step: the time, and the project's limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
-    /// How often work goes back.
+    /// The retry limits.
     pub limits: Limits,
 }
 
-/// A task after an event, and what follows.
+/// A task after an event, with the effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The task.
     pub life: Life,
-    /// What the store does, in this order.
+    /// The effects, in order.
     pub effects: Vec<Effect>,
 }
 
-/// Why an event cannot happen to a task now.
+/// Why a task's state does not allow an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Only a task in the queue can be taken.
     #[error("only a ready task can be taken")]
     NotReady,
-    /// No worker holds it.
+    /// No worker holds the task.
     #[error("no worker holds it")]
     NotHeld,
-    /// Its report is being checked.
+    /// The report is being checked.
     #[error("it was reported already and is being checked")]
     Reported,
-    /// It has not ended and waits for nobody's decision.
+    /// The task has not ended and is not escalated.
     #[error("only a task that failed, was cancelled or needs a decision can be retried")]
     NotRetryable,
-    /// There is nothing that could be accepted.
+    /// There is no work to accept.
     #[error("nothing can be accepted")]
     NothingToAccept,
-    /// It is over.
+    /// The task has ended.
     #[error("it is over")]
     Over,
 }
 
-/// What becomes of a task when something happens to it. An event that comes twice, or too late, changes nothing.
+/// Applies an event to a task. A repeated or late event changes nothing.
 pub fn step(life: Life, event: Event, rules: &Rules) -> Result<Step, Refused> {
     match event {
         Event::Take { worker, until } => take(life, worker, until, rules.now),
@@ -102,7 +102,7 @@ fn take(life: Life, worker: WorkerId, until: Timestamp, now: Timestamp) -> Resul
     Ok(Step { life, effects: vec![Effect::BeginAttempt { worker }] })
 }
 
-/// What a worker does with a task that it holds.
+/// Applies an event of the worker that holds the task.
 fn work(mut life: Life, event: Event) -> Result<Step, Refused> {
     if let Event::WorkIn { session } = event {
         life.hold_mut().ok_or(Refused::NotHeld)?.session = Some(session);
@@ -117,7 +117,7 @@ fn work(mut life: Life, event: Event) -> Result<Step, Refused> {
             State::Running { hold, lease_until: lease_until.max(until), progress: progress.or(before) }
         }
         (State::Assigned { hold, .. } | State::Running { hold, .. }, Event::Report) => {
-            // What was wrong with an earlier report is not what this one waits for.
+            // The reason for an earlier refusal no longer applies.
             life.reason = None;
             State::Reported { hold }
         }
@@ -186,7 +186,7 @@ fn judge_on(life: Life, hold: Hold) -> Step {
     })
 }
 
-/// Puts a task that nobody holds where its dependencies allow: into the queue, or to wait.
+/// Moves a task that nobody holds into the queue, or blocks it if dependencies are open.
 pub(super) fn queued(life: Life, reason: Option<String>, now: Timestamp) -> Life {
     let (state, ready_at) = match life.waits_for {
         0 => (State::Ready { unassigned: None }, Some(life.ready_at.unwrap_or(now))),
@@ -215,7 +215,7 @@ fn retry(life: Life, reason: Option<String>, unreachable: Option<String>, now: T
     Ok(Step { life: queued(fresh, reason, now), effects })
 }
 
-/// How the end of a task is told to others.
+/// How messages to dependants describe a task's end.
 fn ended_as(state: &State) -> &'static str {
     if *state == State::Cancelled { "was cancelled" } else { "failed" }
 }
@@ -240,7 +240,7 @@ fn end(life: Life, state: State, reason: Option<String>) -> Result<Step, Refused
     effects.extend(life.worker().map(|worker| Effect::FreeWorker { worker, ended: Ended::Released }));
     if life.awaits_verdict() {
         let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        effects.push(Effect::RefusePending { reason: format!("the task {how} before this was judged{why}") });
+        effects.push(Effect::RefusePending { reason: format!("the task {how} before this report was judged{why}") });
     }
     effects.push(Effect::BlockDependants);
     if life.asked {

@@ -1,4 +1,4 @@
-//! Every event in every state, and what holds whatever happens.
+//! Every event in every state, and the invariants of random sequences.
 
 use domain::{AttemptOutcome, SessionId, TaskStatus, Timestamp, WorkerId};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn hold() -> Hold {
     Hold { worker: WorkerId::generate(), session: Some(SessionId::generate()), taken_at: at(5), waiting: None }
 }
 
-/// A task in each of the states, as it would get there.
+/// A plausible task in each state.
 fn states() -> Vec<Life> {
     let fresh = Life::new(0, None, at(1));
     let held = |state| Life { state, attempt: 1, fence: 1, ..fresh.clone() };
@@ -79,8 +79,8 @@ fn events() -> Vec<(&'static str, Event)> {
     ]
 }
 
-/// The status after each event in each state, in the order of [`states`]: a letter is the status after it, `·` nothing
-/// changes, `!` the event is refused.
+/// The status after each event in each state, in the order of [`states`]: a letter is the new status, `·` means no
+/// change, `!` a refusal.
 const TABLE: &[(&str, &str)] = &[
     // Blocked Ready Assigned rUnning rePorted Validating Escalated Done Failed Cancelled
     ("take", "!A!!!!!!!!"),
@@ -164,7 +164,7 @@ fn a_task_keeps_its_age_until_it_is_retried() {
     assert_eq!(went(failed, Event::Retry { reason: None, unreachable: None }).ready_at, Some(rules().now));
 }
 
-/// What the store's tables would say after the effects.
+/// A model of the store's tables after the effects.
 #[derive(Debug, Default)]
 struct World {
     worker: Option<WorkerId>,
@@ -197,7 +197,7 @@ impl World {
         }
     }
 
-    /// Whether the store would send the event: verdicts need a report, and work is judged on only if it is still open.
+    /// Whether the store would send the event: verdicts need a report, and only an open report is judged on.
     fn sends(&self, event: &Event) -> bool {
         match event {
             Event::JudgeOn { .. } => self.attempt_open && self.report_pending,
@@ -206,7 +206,7 @@ impl World {
         }
     }
 
-    /// What the store itself writes with an event.
+    /// Applies the writes that the store does itself with an event.
     fn write(&mut self, before: &Life, event: &Event, after: &Life) {
         match event {
             Event::Report => self.report_pending = true,
@@ -250,14 +250,14 @@ proptest! {
         let mut life = Life::new(waits_for, None, at(1));
         let mut world = World::default();
         for (index, chance) in happens {
-            // Most random events mean nothing to a ready task: often it is taken, worked on and reported instead.
+            // Most random events do not affect a ready task, so half of them take it, work on it and report.
             let index = if chance < 128 { [0, 2, 5, 26][usize::from(chance % 4)] } else { index };
             let (name, event) = events().swap_remove(index);
             if !world.sends(&event) {
                 continue;
             }
             let before = life.clone();
-            // A reported failure, or work that is accepted at once, leaves no report behind.
+            // A reported failure, or work that is accepted at once, stores no pending report.
             let Ok(step) = step(before.clone(), event.clone(), &rules()) else { continue };
             world.perform(&step.effects);
             life = step.life;

@@ -1,4 +1,4 @@
-//! The answer of a runner's owner, and taking back what nobody needs to answer any more.
+//! Answers of runners' owners, and withdrawal of obsolete requests.
 
 use domain::{Answered, ApprovalKind};
 use protocol::{Approval, Verb, verbs};
@@ -24,7 +24,7 @@ impl Command for verbs::ApprovalAnswer {
             None => {}
             Some(before) if before == answer => return Ok(open),
             Some(Answered::Withdrawn) => {
-                return Err(StoreError::Conflict("nothing waits for this answer any more".into()));
+                return Err(StoreError::Conflict("this request was withdrawn".into()));
             }
             Some(before) => return Err(StoreError::Conflict(format!("this was answered already: {before}"))),
         }
@@ -52,7 +52,7 @@ impl Command for verbs::ApprovalAnswer {
     }
 }
 
-/// Takes back what nobody needs to answer any more, because what waited for it is over.
+/// Withdraws requests whose session or check has ended.
 #[derive(Debug, Serialize)]
 pub struct SweepApprovals {}
 

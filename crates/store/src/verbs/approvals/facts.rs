@@ -1,4 +1,4 @@
-//! What a request depends on: whose runner it is, and who wrote what would run there.
+//! Facts behind an approval: the runner's owner, and the authors of the text that would run.
 
 use domain::trust::is_own;
 use domain::{
@@ -13,50 +13,50 @@ use crate::tx::Tx;
 use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 
-/// The author in columns `{user}`, `{user}_name`, `{user}_agent` and `{session}`; `None` when there is none.
+/// The author in columns `{user}`, `{user}_name`, `{user}_agent` and `{session}`; `None` if there is none.
 pub(crate) fn written_by(row: &Row, user: &str, session: &str) -> Result<Option<WrittenBy>, StoreError> {
     let Some(by) = person(row, user)? else { return Ok(None) };
     Ok(Some(WrittenBy { agent: id_or_none(row, session)?, by_agent: row.flag(&format!("{user}_agent"))?, ..by }))
 }
 
-/// The person in columns `{user}` and `{user}_name`, who needed no agent for it.
+/// The person in columns `{user}` and `{user}_name`, acting without an agent.
 fn person(row: &Row, user: &str) -> Result<Option<WrittenBy>, StoreError> {
     let Some(id) = id_or_none::<UserId>(row, user)? else { return Ok(None) };
     let name = row.text_or_none(&format!("{user}_name"))?.unwrap_or_default();
     Ok(Some(WrittenBy { user: UserRef { id, name }, agent: None, by_agent: false }))
 }
 
-/// The author as the rule sees them.
+/// The author as the approval rule sees them.
 pub(crate) fn author(by: &WrittenBy) -> Author {
     Author { user: by.user.id, agent: by.by_agent || by.agent.is_some() }
 }
 
-/// Somebody's text, unless it is the owner's own.
+/// The author, unless it is the owner as a person.
 pub(crate) fn unless_own(by: Option<WrittenBy>, owner: UserId) -> Option<WrittenBy> {
     by.filter(|by| !is_own(author(by), owner))
 }
 
-/// Who wrote what a workspace is made of and what runs in it; `None` is the runner's owner.
+/// Authors of a workspace and of what runs in it; `None` means the runner's owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Authors {
-    /// Who asked for the session.
+    /// The person who requested the session.
     pub(crate) asked: Option<WrittenBy>,
-    /// Who wrote the commands of the task's acceptance.
+    /// The author of the acceptance commands.
     pub(crate) commands: Option<WrittenBy>,
-    /// Whose code the checks would run.
+    /// The author of the code that the checks run.
     pub(crate) code: Option<WrittenBy>,
-    /// Who named the repository and what prepares its workspaces.
+    /// The author of the repository's address and setup.
     pub(crate) repository: Option<WrittenBy>,
 }
 
-/// The joins that [`Authors::of_session`] and [`Authors::of_check`] read names from; `p` is the project, `w` the workspace.
+/// The joins for the names in [`Authors::of_session`] and [`Authors::of_check`]; `p` is the project, `w` the workspace.
 pub(crate) const WRITERS: &str = "JOIN users po ON po.id = p.owner LEFT JOIN users cb ON cb.id = w.code_by";
-/// The columns that go with them.
+/// The columns of these joins.
 pub(crate) const WRITTEN: &str = "p.owner AS project_owner, po.name AS project_owner_name, w.code_by, \
     cb.name AS code_by_name, w.start_from";
 
 impl Authors {
-    /// Those of a session; the row has `owner`, `asked_by` with its name and hand, and `asked_session`.
+    /// The authors for a session; the row has `owner`, `asked_by` with its name and agent flag, and `asked_session`.
     pub(crate) fn of_session(row: &Row) -> Result<Self, StoreError> {
         let owner: UserId = row.parsed("owner")?;
         let project = person(row, "project_owner")?;
@@ -69,11 +69,12 @@ impl Authors {
         })
     }
 
-    /// Those of a check; the row also has `created_by` with its name and hand, `author_session` and `worker_owner`.
+    /// The authors for a check; the row also has `created_by` with its name and agent flag, `author_session` and
+    /// `worker_owner`.
     pub(crate) fn of_check(row: &Row) -> Result<Self, StoreError> {
         let owner: UserId = row.parsed("owner")?;
         let project = person(row, "project_owner")?;
-        // What an outside worker pushed is its owner's.
+        // The owner of an external worker answers for what it pushed.
         let worker = person(row, "worker_owner")?;
         let code = unless_own(person(row, "code_by")?, owner).or(unless_own(worker, owner));
         Ok(Self {
@@ -84,7 +85,7 @@ impl Authors {
         })
     }
 
-    /// Who wrote what a runner asks about.
+    /// The author of the text that a runner asks about.
     pub(crate) fn who(&self, kind: ApprovalKind) -> Option<&WrittenBy> {
         match kind {
             ApprovalKind::Session => self.asked.as_ref(),
@@ -97,19 +98,19 @@ impl Authors {
         }
     }
 
-    /// Whether anything of it is another person's.
+    /// Whether another person wrote any part.
     pub(crate) fn others(&self, owner: UserId) -> bool {
         let all = [&self.asked, &self.commands, &self.code, &self.repository];
         all.into_iter().flatten().any(|by| by.user.id != owner)
     }
 
-    /// Whether anything of it is not what the owner wrote as a person.
+    /// Whether anybody but the owner in person wrote any part.
     pub(crate) fn any(&self) -> bool {
         [&self.asked, &self.commands, &self.code, &self.repository].into_iter().any(Option::is_some)
     }
 }
 
-/// What waits for an approval.
+/// A session or check that waits for an approval.
 pub(super) struct Asking {
     pub(super) owner: UserRef,
     pub(super) runner_name: String,
@@ -124,7 +125,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// What this runner asks for; `None` when that is not its to ask, or over.
+    /// The session or check that this runner asks about; `None` if it is not this runner's, or has ended.
     pub(super) async fn find(tx: &mut Tx<'_>, runner: RunnerId, subject: Subject) -> Result<Option<Self>, StoreError> {
         let (sql, id) = match subject {
             Subject::Session(id) => (
@@ -174,8 +175,8 @@ impl Asking {
     }
 }
 
-/// What keeps the commands of a check from the rest of the machine: its worker's sandbox, and the one for others' work.
-/// The row has `sandbox`, `policy`, `sandbox_others` and `project_sandbox`.
+/// The sandbox of a check: its worker's, combined with the one for other people's work. The row has `sandbox`,
+/// `policy`, `sandbox_others` and `project_sandbox`.
 pub(crate) fn check_sandbox(row: &Row, authors: &Authors) -> Result<Option<Sandbox>, StoreError> {
     let owner: UserId = row.parsed("owner")?;
     let chosen: Option<Sandbox> = json_or_none(row, "sandbox")?;
@@ -184,7 +185,7 @@ pub(crate) fn check_sandbox(row: &Row, authors: &Authors) -> Result<Option<Sandb
     Ok(Sandbox::both(chosen.as_ref(), wanted(policy, flags, authors.others(owner), authors.any()).as_ref()))
 }
 
-/// The sandbox for work that others ask for, where runner or project say so.
+/// The sandbox for other people's work, if the runner or project requires one.
 pub(crate) async fn others_in_sandbox(
     tx: &mut Tx<'_>,
     runner: RunnerId,

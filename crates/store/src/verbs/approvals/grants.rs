@@ -1,4 +1,4 @@
-//! What runners' owners allowed for good.
+//! Grants: lasting approvals by runners' owners.
 
 use domain::trust::Grant as Allowed;
 use domain::{Action, Answered, Author, GrantId, ProjectId, Resource, RunnerId};
@@ -12,7 +12,7 @@ use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, Command, Store, StoreError};
 
-/// How many permissions one runner keeps.
+/// The maximum number of grants of one runner.
 const MOST: u32 = 2_000;
 
 const COLUMNS: &str = "SELECT g.id, g.runner, r.owner AS runner_owner, g.project, g.kind, g.text, g.sha256, g.author, \
@@ -34,7 +34,7 @@ fn grant(row: &Row) -> Result<Grant, StoreError> {
     })
 }
 
-/// What is allowed on a runner in a project, for the rule.
+/// The grants of a runner in a project, for the approval rule.
 pub(super) async fn of(tx: &mut Tx<'_>, runner: RunnerId, project: ProjectId) -> Result<Vec<Allowed>, StoreError> {
     let sql = format!("{COLUMNS} WHERE g.runner = $1 AND g.project = $2");
     let rows = tx.read().all(&sql, vec![text(runner), text(project)]).await?;
@@ -52,7 +52,7 @@ pub(super) async fn of(tx: &mut Tx<'_>, runner: RunnerId, project: ProjectId) ->
     rows.iter().map(read).collect()
 }
 
-/// Keeps what an answer allows for good; nothing when it is for once.
+/// Stores the grant of an answer, unless the answer holds only once.
 pub(super) async fn keep(tx: &mut Tx<'_>, open: &Approval, answer: Answered) -> Result<(), StoreError> {
     let one_text = match answer {
         Answered::Text => true,
@@ -77,7 +77,7 @@ pub(super) async fn keep(tx: &mut Tx<'_>, open: &Approval, answer: Answered) -> 
     tx.run(sql, values).await.map(|_| ())
 }
 
-/// Refuses one permission too many, before anything is written.
+/// Refuses to exceed the maximum, before anything is written.
 pub(super) async fn room(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
     let sql = "SELECT COUNT(*) AS total FROM grants WHERE runner = $1";
     let total = tx.read().first(sql, vec![text(runner)]).await?.map_or(Ok(0), |row| row.count("total"))?;
@@ -111,7 +111,7 @@ impl Command for verbs::GrantRevoke {
 }
 
 impl Store {
-    /// What the caller allowed for good, newest first.
+    /// The caller's grants, newest first.
     pub async fn grants(&self, caller: &Caller) -> Result<Vec<Grant>, StoreError> {
         let me = caller.person()?;
         let sql = format!("{COLUMNS} WHERE r.owner = $1 ORDER BY g.created_at DESC, g.id DESC LIMIT {MOST}");

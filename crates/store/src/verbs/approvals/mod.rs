@@ -1,4 +1,4 @@
-//! Requests to a runner's owner: what others wrote and would run there. The runner waits for the answer.
+//! Approvals: requests to a runner's owner to run other people's text. The runner waits for the answer.
 
 mod answer;
 mod facts;
@@ -21,7 +21,7 @@ use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, EventBody, Store, StoreError};
 
-/// How many requests are listed at most.
+/// The maximum number of listed requests.
 const PAGE: u32 = 500;
 
 const COLUMNS: &str = "SELECT a.id, a.project, p.content AS project_content, a.runner, r.name AS runner_name, \
@@ -55,14 +55,14 @@ fn approval(row: &Row) -> Result<Approval, StoreError> {
     })
 }
 
-/// Tells the runner's owner, and nobody else.
+/// Announces a request to the runner's owner only.
 fn announce(tx: &mut Tx<'_>, owner: UserId, approval: Approval) {
     let project = Some(approval.project);
     let body = EventBody::Change { change: Change::Approval { approval } };
     tx.announce(PendingEvent { project, audience: Some(owner), facts_before: None, execution_of: None, body });
 }
 
-/// What the runners of a person ask, oldest first; `all`: also what was answered, newest first.
+/// The open requests of a person's runners, oldest first; with `answered`, all requests, newest first.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     owner: UserId,
@@ -85,7 +85,7 @@ pub(crate) async fn of(
     c.all(&sql, values).await?.iter().map(approval).collect()
 }
 
-/// What a runner asked about and was answered, as long as something there waits for it.
+/// The answers for a runner that its sessions and checks still need.
 pub(crate) async fn answers(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<WishAnswer>, StoreError> {
     let sql = "SELECT a.session, a.report, a.kind, a.sha256, a.reach, a.answer FROM approvals a \
                LEFT JOIN sessions s ON s.id = a.session LEFT JOIN reports r ON r.id = a.report \
@@ -105,14 +105,14 @@ pub(crate) async fn answers(c: &mut Connection<'_>, runner: RunnerId) -> Result<
 }
 
 impl Store {
-    /// What others wrote and would run on the caller's runners.
+    /// The requests to run other people's text on the caller's runners.
     pub async fn approvals(&self, caller: &Caller, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
         let me = caller.person()?;
         let mut reader = self.readers.get().await?;
         of(&mut reader.borrow(), me.id, filter).await
     }
 
-    /// One such request.
+    /// One request.
     pub async fn approval(&self, caller: &Caller, id: ApprovalId) -> Result<Approval, StoreError> {
         let mut reader = self.readers.get().await?;
         let mut c = reader.borrow();
@@ -128,7 +128,7 @@ async fn find(c: &mut Connection<'_>, caller: &Caller, id: ApprovalId) -> Result
     Ok((approval(&row)?, row))
 }
 
-/// Forgets what is known of a runner that is removed.
+/// Deletes the requests and grants of a removed runner.
 pub(crate) async fn forget(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
     tx.run("DELETE FROM approvals WHERE runner = $1", args![runner.to_string()]).await?;
     tx.run("DELETE FROM grants WHERE runner = $1", args![runner.to_string()]).await?;

@@ -1,4 +1,4 @@
-//! A runner asks whether something may run there: judged at once, or put to its owner.
+//! Requests of runners: decided by rule at once, or sent to the owner.
 
 use domain::text::plain;
 use domain::trust::{Ground, Right, Wish as Judged, judge, readable};
@@ -18,12 +18,12 @@ use crate::tx::Tx;
 use crate::verbs::projects;
 use crate::verbs::work::life::step;
 
-/// How many things one session or check can ask about.
+/// The maximum number of requests of one session or check.
 const MOST: usize = 64;
-/// What is kept of a text that nobody can read whole.
+/// Placeholder for a text that is too long to be read.
 const TOO_LONG: &str = "(too long to be shown)";
 
-/// A runner asks about what others wrote. What was asked before is passed over.
+/// A runner asks to run other people's text. Repeated requests are ignored.
 pub(crate) async fn wanted(
     tx: &mut Tx<'_>,
     runner: RunnerId,
@@ -38,7 +38,7 @@ pub(crate) async fn wanted(
         Subject::Report(id) => id.to_string(),
     };
     for wish in wishes.iter().take(MOST) {
-        // What the owner wrote needs nobody's leave; a runner that asks all the same is told so.
+        // The owner's own text needs no approval; tell a runner that asks anyway.
         let by = asking.authors.who(wish.kind).cloned();
         let by = by.unwrap_or_else(|| protocol::WrittenBy { user: asking.owner.clone(), agent: None, by_agent: false });
         let sha256 = plain(&wish.sha256, 64);
@@ -49,7 +49,7 @@ pub(crate) async fn wanted(
         let judged = Judged { kind: wish.kind, sha256: &sha256, author: author(&by), reach };
         let ground = ground(asking.owner.id, asking.policy, asking.project, &facts, author(&by));
         let answer = judge(&judged, &ground, &grants).map(answered);
-        // What cannot be read whole cannot be allowed.
+        // A text that cannot be read as a whole cannot be approved.
         let (shown, answer) = match readable(&wish.text) {
             Some(shown) => (shown, answer),
             None => (TOO_LONG.to_owned(), Some(Answered::Denied)),
@@ -93,7 +93,7 @@ pub(crate) async fn wanted(
     tx.desire(runner).await
 }
 
-/// Whether the same was asked before. An answer that was about another sandbox is about something else: it goes.
+/// Whether the same request exists. An answer for a different sandbox does not count and is deleted.
 async fn asked_before(tx: &mut Tx<'_>, subject: &str, wish: &Wish, sha256: &str) -> Result<bool, StoreError> {
     let sql = format!("{COLUMNS} WHERE a.subject = $1 AND a.kind = $2 AND a.sha256 = $3");
     let Some(row) = tx.read().first(&sql, args![subject, wish.kind.word(), sha256]).await? else { return Ok(false) };
@@ -127,7 +127,7 @@ fn ground(
     Ground { owner, policy, project, project_owner: facts.owner, author_writes }
 }
 
-/// Why it would run, for its reader.
+/// Why the text would run, for the person who decides.
 fn why(kind: ApprovalKind, title: &str) -> String {
     match kind {
         ApprovalKind::Session => "somebody else asks for this session on your runner".to_owned(),
@@ -141,7 +141,7 @@ fn why(kind: ApprovalKind, title: &str) -> String {
     }
 }
 
-/// Judges what is open on a runner again: its policy or what is allowed has changed.
+/// Decides the open requests of a runner again, after its policy or grants changed.
 pub(crate) async fn settle(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
     let sql = format!("{COLUMNS} WHERE a.runner = $1 AND a.answer IS NULL ORDER BY a.created_at, a.id");
     let policy = tx.read().first("SELECT policy FROM runners WHERE id = $1", vec![text(runner)]).await?;
@@ -163,7 +163,7 @@ pub(crate) async fn settle(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), Stor
     if settled { tx.desire(runner).await } else { Ok(()) }
 }
 
-/// Writes an answer down and tells the owner's pages.
+/// Stores an answer and announces it to the owner.
 pub(super) async fn close(tx: &mut Tx<'_>, row: &Row, answer: Answered) -> Result<protocol::Approval, StoreError> {
     let mut closed = approval(row)?;
     let sql = "UPDATE approvals SET answer = $1, answered_at = $2 WHERE id = $3";
@@ -178,7 +178,7 @@ pub(super) async fn close(tx: &mut Tx<'_>, row: &Row, answer: Answered) -> Resul
     Ok(closed)
 }
 
-/// What waited is over: nobody needs to answer any more.
+/// Withdraws the requests of a session or check that has ended.
 pub(crate) async fn over(tx: &mut Tx<'_>, subject: impl std::fmt::Display) -> Result<(), StoreError> {
     let sql = format!("{COLUMNS} WHERE a.subject = $1 AND a.answer IS NULL");
     for row in tx.read().all(&sql, vec![text(subject)]).await? {
@@ -187,7 +187,7 @@ pub(crate) async fn over(tx: &mut Tx<'_>, subject: impl std::fmt::Display) -> Re
     Ok(())
 }
 
-/// The task says what it waits for, to everybody who sees it; never the text itself.
+/// Shows on the task that it waits for an approval, without the text itself.
 async fn say_so(tx: &mut Tx<'_>, task: TaskId, owner: &str, runner: &str) -> Result<(), StoreError> {
     let sql = "SELECT COUNT(*) AS open FROM approvals WHERE task = $1 AND answer IS NULL";
     let open = tx.read().first(sql, vec![text(task)]).await?.map_or(Ok(0), |row| row.count("open"))?;

@@ -1,4 +1,4 @@
-//! Which branch a new workspace may have: never the one that work starts from, never one that another workspace has.
+//! Branch names of new workspaces: never the base branch, never another workspace's branch.
 
 use domain::{UserId, branch};
 use protocol::{Project, Repository};
@@ -8,10 +8,10 @@ use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workspaces::json_or_none;
 
-/// Names that are made begin with this and a slash.
+/// The prefix of generated names, before a slash.
 const MADE: &str = "shopfloor";
 
-/// Refuses a branch that somebody chose, when what is pushed from it would land on, or be kept out by, another one.
+/// Refuses a chosen branch whose pushes would overwrite, or conflict with, another branch.
 pub(super) async fn refuse_taken(
     tx: &mut Tx<'_>,
     owner: UserId,
@@ -20,10 +20,12 @@ pub(super) async fn refuse_taken(
     wanted: &str,
     base: Option<&str>,
 ) -> Result<(), StoreError> {
-    // What is wrong in itself stays wrong; what is taken may be free another time.
+    // A taken name is a conflict, not an invalid input: it may be free later.
     let taken = |why: String| Err(StoreError::Conflict(why));
     if wanted == MADE {
-        let why = format!("git could have no branch `{MADE}/…` beside it, and such names are made: choose another");
+        let why = format!(
+            "`{MADE}` is a prefix of generated branches (`{MADE}/…`), which git cannot have beside it: choose another"
+        );
         return Err(StoreError::invalid("branch", why));
     }
     if let Some(why) = base.and_then(|base| beside_base(base, wanted)) {
@@ -32,7 +34,7 @@ pub(super) async fn refuse_taken(
     if let Some(why) = repository.base_branch.as_deref().and_then(|base| beside_base(base, wanted)) {
         return taken(why);
     }
-    // What strangers do in projects of their own is not told here; their branches are found out at the remote.
+    // Workspaces in other people's projects are not revealed here; a push finds their branches at the remote.
     let sql = "SELECT id, branch, repository, owner FROM workspaces WHERE repository IS NOT NULL AND \
                status IN ('preparing', 'ready') AND (project = $1 OR owner = $2) ORDER BY created_at, id";
     for row in tx.read().all(sql, vec![text(project.id), text(owner)]).await? {
@@ -55,7 +57,7 @@ pub(super) async fn refuse_taken(
     Ok(())
 }
 
-/// Why a branch cannot be beside the one that work starts from.
+/// Why a branch name conflicts with the base branch.
 fn beside_base(base: &str, wanted: &str) -> Option<String> {
     if base == wanted {
         return Some(format!(

@@ -1,4 +1,4 @@
-//! The sandbox of a workspace: where a contained session has worked, the next one works in a sandbox, too.
+//! The sandbox of a workspace: once a session with a sandbox has worked there, later sessions get one, too.
 
 use domain::{SessionId, WorkspaceId};
 use protocol::Sandbox;
@@ -10,8 +10,8 @@ use crate::sql::{Connection, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::workspaces::json_or_none;
 
-/// What all the sandboxes allow that sessions had in a workspace, or where its work comes from; nothing: it was never
-/// contained.
+/// The intersection of all sandboxes that sessions had in a workspace, or in the source of its work; `None` if there
+/// was none.
 pub(crate) async fn sandbox_of(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Option<Sandbox>, StoreError> {
     let sql = "SELECT DISTINCT w.start_from, s.sandbox FROM workspaces w LEFT JOIN sessions s \
                ON s.workspace = w.id AND s.sandbox IS NOT NULL WHERE w.id = $1";
@@ -25,7 +25,7 @@ pub(crate) async fn sandbox_of(c: &mut Connection<'_>, workspace: WorkspaceId) -
     Ok(all.into_iter().reduce(|one, other| one.and(&other)))
 }
 
-/// Refuses a sandbox beside a session without one: that session could run what a contained one writes.
+/// Refuses a sandbox next to a live session without one: that session could run what the sandboxed one writes.
 pub(crate) async fn refuse_beside_uncontained(
     c: &mut Connection<'_>,
     workspace: WorkspaceId,
@@ -39,8 +39,8 @@ pub(crate) async fn refuse_beside_uncontained(
     )))
 }
 
-/// Puts the sessions that wait in a workspace into the sandbox that the work was made in; one that has its own keeps what
-/// both allow.
+/// Puts the sessions that wait in a workspace into the sandbox of its work; a session with its own sandbox gets the
+/// intersection.
 pub(crate) async fn contain_waiting(
     tx: &mut Tx<'_>,
     workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! What a runner should have, as its link tells it.
+//! The desired state of a runner.
 
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::workers::liveness::sign_seconds;
@@ -13,24 +13,24 @@ use crate::verbs::work::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Store, StoreError};
 
-/// What a runner should have, as of one generation.
+/// The desired state of a runner at one generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Desired {
-    /// Counts the changes.
+    /// The number of the state.
     pub generation: u64,
     /// Facts up to this number are stored.
     pub acknowledged: u64,
-    /// Every session that is not over.
+    /// The live sessions.
     pub sessions: Vec<DesiredSession>,
-    /// Sessions whose recordings are never thrown away.
+    /// Sessions whose recordings are never deleted.
     pub keep: Vec<SessionId>,
-    /// Reports whose acceptance is to be checked.
+    /// Reports to check.
     pub checks: Vec<DesiredCheck>,
-    /// How often it is to be heard from, in seconds; absent: it has no workers that anybody would miss.
+    /// The heartbeat interval in seconds; absent if no worker depends on the runner.
     pub heartbeat_seconds: Option<u32>,
-    /// How long recordings are kept, of the projects that it has sessions of.
+    /// Retention of recordings, for the projects of the runner's sessions.
     pub retention: Vec<Retention>,
-    /// What may run there and what may not, of what it asked about.
+    /// Answers to the runner's requests for approval.
     pub answers: Vec<WishAnswer>,
 }
 
@@ -51,7 +51,7 @@ fn columns() -> String {
     )
 }
 
-/// Who wrote the text as it is now, as [`written_by`] reads it.
+/// The author of the current text, in the columns that [`written_by`] reads.
 fn last_author(version: &str, name: &str) -> String {
     format!(
         "{version}.author AS {name}, {version}u.name AS {name}_name, {version}.author_session AS {name}_session, \
@@ -59,7 +59,7 @@ fn last_author(version: &str, name: &str) -> String {
     )
 }
 
-/// Joins the version of a text that is its newest.
+/// Joins the newest version of a text.
 fn last_version(version: &str, subject: &str) -> String {
     format!(
         "LEFT JOIN versions {version} ON {version}.subject = {subject}.id AND {version}.version = {subject}.version \
@@ -68,14 +68,14 @@ fn last_version(version: &str, subject: &str) -> String {
 }
 
 impl Store {
-    /// What a runner should have; `None`: there is no such runner any more.
+    /// The desired state of a runner; `None` if the runner was removed.
     pub async fn desired(&self, runner: RunnerId) -> Result<Option<Desired>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let sql = "SELECT generation, facts FROM runners WHERE id = $1";
         let Some(row) = c.first(sql, vec![text(runner)]).await? else { return Ok(None) };
-        // A task that changes hands goes on in its workspace when whoever had it before is out; on another runner when
-        // the work is there.
+        // A task's next session starts in its workspace when the previous session has ended, and on another runner when
+        // the work has arrived.
         let free = "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.workspace = s.workspace AND o.id <> s.id AND \
                     o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
         let sessions = format!(
@@ -98,7 +98,7 @@ impl Store {
         }))
     }
 
-    /// The runner of a project's session, for a link that asks about it.
+    /// The project of a session, for a link that asks about it.
     pub async fn project_of(&self, session: SessionId) -> Result<Option<ProjectId>, StoreError> {
         let mut reader = self.readers.get().await?;
         let row =
@@ -136,11 +136,11 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
     })
 }
 
-/// What the agent should know, with the authors of what the owner of its machine did not write.
+/// The context for the agent; marks text that the machine's owner did not write.
 fn context(row: &Row, authors: &Authors) -> Result<String, StoreError> {
     let owner = row.parsed("owner")?;
     let by = |name: &str| Ok::<_, StoreError>(unless_own(written_by(row, name, &format!("{name}_session"))?, owner));
-    // The activity of a task begins with the task's own words.
+    // The activity of a task starts with the task's text.
     let of_task = authors.asked.clone().filter(|_| matches!(row.text_or_none("task"), Ok(Some(_))));
     let (project_by, activity_by) = (by("project_by")?, by("activity_by")?.or(of_task));
     let (project, activity) = (row.text("project_content")?, row.text("activity_content")?);
@@ -154,13 +154,13 @@ fn context(row: &Row, authors: &Authors) -> Result<String, StoreError> {
     Ok(format!("{asked}# The project\n\n{project_by}{project}\n\n# The activity\n\n{activity_by}{activity}\n"))
 }
 
-/// Tells the agent whose words these are.
+/// Tells the agent who wrote the text.
 fn not_the_owner(what: &str, by: &WrittenBy) -> String {
     let who = if approvals::author(by).agent { format!("an agent of {}", by.user.name) } else { by.user.name.clone() };
     format!("{what} was written by {who}, not by the owner of this machine.\n\n")
 }
 
-/// The task that a session works on; its prompt is the brief.
+/// The task of a session; the prompt is its brief.
 fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     let Some(under) = Under::read(row)? else { return Ok(None) };
     let lease_seconds = Some(json_or_none(row, "work")?.unwrap_or(DEFAULTS).lease_seconds);
@@ -173,7 +173,7 @@ fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     }))
 }
 
-/// How often a runner is to be heard from, for the least patient of the projects that its workers are in.
+/// The shortest heartbeat interval among the projects of the runner's workers.
 async fn heartbeat(c: &mut Connection<'_>, runner: RunnerId) -> Result<Option<u32>, StoreError> {
     let sql = "SELECT DISTINCT w.project, s.settings FROM workers w LEFT JOIN work_settings s ON s.project = w.project \
                WHERE w.runner = $1 AND w.kind = 'managed' AND w.removed_at IS NULL";
@@ -186,7 +186,7 @@ async fn heartbeat(c: &mut Connection<'_>, runner: RunnerId) -> Result<Option<u3
     Ok(shortest)
 }
 
-/// How long recordings are kept, of the projects that say so.
+/// Retention of recordings, for the projects that set it.
 async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Retention>, StoreError> {
     let sql = "SELECT p.id, p.retention_days FROM projects p WHERE p.retention_days IS NOT NULL AND \
                EXISTS (SELECT 1 FROM sessions s WHERE s.project = p.id AND s.runner = $1) ORDER BY p.id";
@@ -195,7 +195,7 @@ async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Reten
     rows.iter().map(read).collect()
 }
 
-/// The reports whose acceptance this runner is to check; those that a person was asked about because it was away, too.
+/// The reports that this runner must check, including those that were escalated because it was offline.
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = format!(
         "SELECT r.id, r.task, t.project, t.activity, t.acceptance, t.created_by, tc.name AS created_by_name, \

@@ -1,4 +1,4 @@
-//! Facts: what runners say happened, each stored once and in order.
+//! Facts from runners, each stored once and in order.
 
 use domain::text::plain;
 use domain::{HoldUp, JournalId, RunnerId, SessionId, Timestamp, WorkspaceId, WorkspaceStatus};
@@ -16,23 +16,23 @@ use crate::verbs::work::workers::{self as work, Say};
 use crate::verbs::{approvals, workspaces};
 use crate::{Command, StoreError};
 
-/// Stores what a runner says happened. What is stored already is passed over.
+/// Stores facts from a runner. Facts that are stored already are skipped.
 #[derive(Debug, Serialize)]
 pub struct TakeFacts {
-    /// Which runner.
+    /// The runner.
     pub runner: RunnerId,
-    /// Which memory the facts are numbered in.
+    /// The journal that numbers the facts.
     pub journal: JournalId,
     /// The facts, in order.
     pub facts: Vec<Fact>,
 }
 
-/// How far a runner's facts are stored.
+/// Result of storing facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenFacts {
-    /// Facts up to this number are stored; the runner may forget them.
+    /// Facts up to this number are stored; the runner may delete them.
     pub acknowledged: u64,
-    /// What live sessions are to be told now, once.
+    /// Messages for live sessions, to be sent once.
     pub say: Vec<Say>,
 }
 
@@ -44,7 +44,7 @@ impl Command for TakeFacts {
         let sql = "SELECT journal, facts FROM runners WHERE id = $1";
         let row = tx.read().first(sql, vec![text(self.runner)]).await?.ok_or(StoreError::NotFound("runner"))?;
         let same = row.text_or_none("journal")?.as_deref() == Some(self.journal.to_string().as_str());
-        // Another journal is a runner that lost its memory: it counts from 1 again.
+        // A new journal means that the runner lost its data and counts from 1 again.
         let before = if same { row.integer("facts")?.cast_unsigned() } else { 0 };
         let (mut seen, mut say) = (before, Vec::new());
         for fact in &self.facts {
@@ -62,7 +62,7 @@ impl Command for TakeFacts {
     }
 }
 
-/// Stores a fact and what follows from it; says what a live session is to be told.
+/// Stores a fact and its consequences; returns a message for a live session, if any.
 async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<Say>, StoreError> {
     match &fact.body {
         FactBody::Checking { report } => checks::began(tx, runner, *report).await?,
@@ -176,7 +176,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
     }
 }
 
-/// What is over stays over: a late fact cannot bring a session back.
+/// Stores a session's new state. An ended session stays ended, whatever a late fact says.
 async fn state_changed(
     tx: &mut Tx<'_>,
     runner: RunnerId,
@@ -219,12 +219,12 @@ async fn state_changed(
     }
 }
 
-/// A runner's clock may be wrong: what it says happened between the session's start and now.
+/// Limits a runner's time to the interval from the session's start to now, because its clock may be wrong.
 fn honest(said: Timestamp, earliest: Timestamp, now: Timestamp) -> Timestamp {
     said.max(earliest).min(now)
 }
 
-/// Enough of a reason for anybody to act on.
+/// A reason, cut to a useful length.
 fn reason(detail: &str) -> String {
     plain(detail, 2000)
 }
@@ -234,19 +234,19 @@ fn name(text: &str) -> String {
     plain(&text.replace('\n', " "), 255)
 }
 
-/// What everybody who looks is told again and again stays small.
+/// Limits statistics, which are sent to clients often.
 fn bounded(stats: GitStats) -> GitStats {
     let conflicts = stats.conflicts.iter().take(100).map(|path| plain(path, 1024)).collect();
     let checked_out = stats.checked_out.map(workspaces::readable);
     GitStats { conflicts, checked_out, ..stats }
 }
 
-/// A session that this runner has; a fact about any other is not its to tell.
+/// A session of this runner; facts about other sessions are ignored.
 async fn own(tx: &mut Tx<'_>, runner: RunnerId, id: SessionId) -> Result<Option<Session>, StoreError> {
     Ok(get(tx.read(), id).await?.map(|(session, _)| session).filter(|session| session.runner == runner))
 }
 
-/// The same, with the hold on a task that it works under.
+/// A session of this runner, with the hold on its task.
 async fn own_and_task(
     tx: &mut Tx<'_>,
     runner: RunnerId,

@@ -1,4 +1,4 @@
-//! Whether an agent can do what a session asks of it, as far as its runner said.
+//! Whether an agent supports a session's parameters, according to its runner.
 
 use domain::{RunnerId, SessionId, SessionMode};
 use protocol::{AgentMode, RunnerAbout, SessionSpawn};
@@ -8,14 +8,14 @@ use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workspaces;
 
-/// Refuses what would only fail on the runner, or be lost there.
+/// Refuses parameters that the runner would refuse or ignore.
 pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpawn) -> Result<(), StoreError> {
     let Some(modes) = modes(tx, runner, &input.agent).await? else { return Ok(()) };
     let (agent, mode) = (&input.agent, input.mode.unwrap_or(SessionMode::Interactive));
     let Some(found) = modes.iter().find(|found| found.mode == mode) else {
         let message = match mode {
-            SessionMode::Interactive => format!("`{agent}` has no screen of its own: start it headless"),
-            SessionMode::Headless => format!("`{agent}` cannot be started headless: it needs its screen"),
+            SessionMode::Interactive => format!("`{agent}` has no interactive mode: start it headless"),
+            SessionMode::Headless => format!("`{agent}` has no headless mode: start it interactively"),
         };
         return Err(StoreError::invalid("mode", message));
     };
@@ -24,29 +24,28 @@ pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpaw
         return Err(StoreError::invalid("prompt", message));
     }
     if found.argv == Some(false) && !input.argv.is_empty() {
-        let message =
-            format!("`{agent}` runs itself and nothing else: leave the program out, or use the agent `command`");
+        let message = format!("`{agent}` takes no program: leave it out, or use the agent `command`");
         return Err(StoreError::invalid("argv", message));
     }
     let unsaid = input.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty());
     if found.argv == Some(false) && found.prompt && mode == SessionMode::Headless && unsaid {
-        let message = format!("`{agent}` works headless off a prompt alone: say what it is to do");
+        let message = format!("`{agent}` needs a prompt to run headless");
         return Err(StoreError::invalid("prompt", message));
     }
     Ok(())
 }
 
-/// How an agent takes up a conversation again: with its own screen where it can.
+/// The mode for resuming a conversation: interactive if the agent supports it.
 pub(super) async fn resumes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
     let Some(modes) = modes(tx, runner, agent).await? else { return Ok(SessionMode::Interactive) };
     let can = |mode: &SessionMode| modes.iter().any(|found| found.mode == *mode && found.resumes);
     [SessionMode::Interactive, SessionMode::Headless]
         .into_iter()
         .find(can)
-        .ok_or_else(|| StoreError::Conflict(format!("`{agent}` takes up no conversation again: spawn a new session")))
+        .ok_or_else(|| StoreError::Conflict(format!("`{agent}` cannot resume conversations: spawn a new session")))
 }
 
-/// Whether a session tells what it used of its model: so does each whose runner does not say that its agent tells nothing.
+/// Whether a session reports its model usage; assumed unless the runner says that its agent does not.
 pub(crate) async fn counts(tx: &mut Tx<'_>, session: SessionId) -> Result<bool, StoreError> {
     let sql = "SELECT runner, agent, mode FROM sessions WHERE id = $1";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(false) };
@@ -55,7 +54,7 @@ pub(crate) async fn counts(tx: &mut Tx<'_>, session: SessionId) -> Result<bool, 
     Ok(modes.iter().find(|found| found.mode == mode).and_then(|found| found.counts).unwrap_or(true))
 }
 
-/// How an agent can be started on a runner; nothing when the runner did not say.
+/// The modes of an agent on a runner; `None` if the runner did not report them.
 async fn modes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<Option<Vec<AgentMode>>, StoreError> {
     let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
     let about: Option<RunnerAbout> = row.map(|row| workspaces::json_or_none(&row, "about")).transpose()?.flatten();

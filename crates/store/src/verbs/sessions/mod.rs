@@ -1,4 +1,4 @@
-//! Sessions: what the hub wants to run, and what runners say of it.
+//! Sessions: their desired and their reported state.
 
 mod branches;
 mod contained;
@@ -38,7 +38,7 @@ const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner
     FROM sessions s JOIN users u ON u.id = s.owner LEFT JOIN users ab ON ab.id = s.asked_by \
     LEFT JOIN attempts a ON a.task = s.task AND a.fence = s.fence LEFT JOIN workers w ON w.id = a.worker";
 
-/// For how long a session that is over is part of the state that clients hold.
+/// How long clients keep an ended session in their state, in milliseconds.
 const REMEMBERED: i64 = 7 * 24 * 3_600_000;
 
 fn session(row: &Row) -> Result<Session, StoreError> {
@@ -90,7 +90,7 @@ fn session(row: &Row) -> Result<Session, StoreError> {
     })
 }
 
-/// A session, whoever asks.
+/// A session, without an access check.
 pub(crate) async fn get(c: &mut Connection<'_>, id: SessionId) -> Result<Option<(Session, Row)>, StoreError> {
     let Some(row) = c.first(&format!("{COLUMNS} WHERE s.id = $1"), vec![text(id)]).await? else { return Ok(None) };
     Ok(Some((session(&row)?, row)))
@@ -109,7 +109,7 @@ async fn find(
     Ok((found, row))
 }
 
-/// Sessions that are not over, those that ended lately, or all; oldest first.
+/// Live sessions, those that ended recently, or all; oldest first.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     filter: ExecutionFilter,
@@ -122,7 +122,7 @@ pub(crate) async fn of(
     } else if !filter.ended.unwrap_or(false) {
         sql.push_str(" AND s.ended_at IS NULL");
     }
-    // A client that is told everything is told it in parts; a list is one answer.
+    // A full sync comes in parts; a list is one answer.
     let most = if since.is_none() { format!(" LIMIT {MAX_LISTED}") } else { String::new() };
     sql.push_str(&format!(" ORDER BY s.created_at DESC, s.id DESC{most}"));
     c.all(&sql, values).await?.iter().rev().map(session).collect()
@@ -133,8 +133,8 @@ fn announce(tx: &mut Tx<'_>, session: Session) {
     tx.announce_execution(project, owner, Change::Session { session });
 }
 
-/// Asks a session that was spawned for a task to stop, whoever asks; nothing if it is over or was asked already. One that
-/// a person spawned is theirs, whatever its agent took.
+/// Asks a session that was started for a task to stop, without an access check. Does nothing if the session has ended,
+/// was asked already, or was started by a person.
 pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> Result<(), StoreError> {
     let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
     if row.text_or_none("task")?.is_none() {
@@ -143,13 +143,13 @@ pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> 
     stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
 }
 
-/// Asks any session to stop, whatever it is for: its owner stops everything.
+/// Asks any session to stop, because its owner froze everything.
 pub(crate) async fn ask_any_to_stop(tx: &mut Tx<'_>, id: SessionId) -> Result<(), StoreError> {
     let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
     stop(tx, before, row.text_or_none("stop")?, false).await.map(|_| ())
 }
 
-/// Asks a session to stop; `None`: that is no news.
+/// Asks a session to stop; `None` if nothing changed.
 async fn stop(
     tx: &mut Tx<'_>,
     before: Session,
@@ -157,7 +157,7 @@ async fn stop(
     force: bool,
 ) -> Result<Option<Session>, StoreError> {
     let how = if force { "force" } else { "gracefully" };
-    // Asking again is no news, unless it is asked harder.
+    // A repeated request changes nothing unless it adds force.
     if before.state.ended() || already.as_deref() == Some("force") || already.as_deref() == Some(how) {
         return Ok(None);
     }
@@ -207,7 +207,7 @@ impl Command for verbs::RecordingKeep {
     }
 }
 
-/// Writes down that somebody asked a runner for something that changes a session or workspace, before it is asked.
+/// Records a request to a runner that changes a session or workspace, before it is sent.
 #[derive(Debug, Serialize)]
 pub struct NoteAsked {
     /// The verb.
@@ -215,13 +215,14 @@ pub struct NoteAsked {
     pub verb: &'static str,
     /// The session or workspace.
     pub subject: String,
-    /// The project that it is in.
+    /// Its project.
     pub project: ProjectId,
-    /// In words.
+    /// The detail for the audit trail.
     pub detail: String,
-    /// What is asked, so that a key stands for one question.
+    /// The request, so that one key stands for one request.
     pub ask: String,
-    /// Names this attempt: another one with the same key gets the first one's name, and must not ask again.
+    /// Identifies this attempt: a retry with the same key gets the first attempt's number, and must not send the
+    /// request again.
     #[serde(skip)]
     pub attempt: u64,
 }
@@ -253,7 +254,7 @@ impl Store {
         Ok(find(&mut self.readers.snapshot().await?.borrow(), caller, id, action).await?.0)
     }
 
-    /// One session with what it was started with.
+    /// One session with its parameters.
     pub async fn session_detail(&self, caller: &Caller, id: SessionId) -> Result<SessionDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -263,7 +264,7 @@ impl Store {
         Ok(SessionDetail { session, workspace, prompt: row.text("prompt")?, argv: row.json("argv")? })
     }
 
-    /// How many sessions each runner has that are not over.
+    /// The number of live sessions of each runner.
     pub async fn live_sessions(&self) -> Result<Vec<(RunnerId, u32)>, StoreError> {
         let sql = "SELECT runner, COUNT(*) AS total FROM sessions WHERE ended_at IS NULL GROUP BY runner";
         let mut reader = self.readers.get().await?;

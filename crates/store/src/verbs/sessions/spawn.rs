@@ -19,13 +19,13 @@ use crate::verbs::approvals::{others_in_sandbox, unless_own};
 use crate::verbs::{activities, projects, users, workspaces};
 use crate::{Command, Placed, StoreError};
 
-/// These run anywhere, whatever is installed.
+/// Agents that every runner has.
 const EVERYWHERE: [&str; 2] = ["command", "shell"];
-/// What an agent without a screen is told when its conversation is taken up again.
-const GO_ON: &str = "Go on where you stopped.";
-/// How many of one person's requests wait for a runner's owner at most.
+/// The prompt for resuming a headless agent's conversation.
+const GO_ON: &str = "Continue where you stopped.";
+/// The maximum number of one person's requests that wait for a runner's owner.
 const MAX_REQUESTS: u32 = 10;
-/// How many labels a session may ask for.
+/// The maximum number of labels in a request.
 const MAX_LABELS: usize = 20;
 
 impl Command for Placed<verbs::SessionSpawn> {
@@ -45,7 +45,7 @@ impl Command for Placed<verbs::SessionSpawn> {
         {
             refuse_beside_uncontained(tx.read(), workspace.id).await?;
         }
-        // Nothing is refused from here on.
+        // No refusals below this line.
         let activity = match place.activity {
             Some(activity) => activity,
             None => self.start_activity(tx, &place.project).await?,
@@ -65,7 +65,7 @@ impl Command for Placed<verbs::SessionSpawn> {
             title: session_title(input),
             prompt: input.prompt.clone().unwrap_or_default(),
             argv: input.argv.clone(),
-            // The owner of the machine chooses; what somebody else chooses can only make the sandbox tighter.
+            // The machine's owner chooses; anybody else can only restrict the sandbox further.
             sandbox: match &asked_by {
                 None => input.sandbox.clone().or(contained),
                 Some(_) => Sandbox::both(input.sandbox.as_ref(), contained.as_ref()),
@@ -86,7 +86,7 @@ impl Command for Placed<verbs::SessionSpawn> {
     }
 }
 
-/// Where a session is to work, as far as it is there already.
+/// Where a session will work; parts may not exist yet.
 struct Place {
     runner: RunnerId,
     project: Project,
@@ -96,7 +96,7 @@ struct Place {
 }
 
 impl Placed<verbs::SessionSpawn> {
-    /// The owner of the named runner, when that is not the caller: they work on the same activity, and decide.
+    /// The owner of the named runner, if it is not the caller: they share the activity, and must approve.
     async fn host(&self, tx: &mut Tx<'_>, asker: &UserRef) -> Result<Option<UserRef>, StoreError> {
         let Some(runner) = self.verb.input.runner else { return Ok(None) };
         let sql = "SELECT r.owner, u.name AS owner_name, u.disabled FROM runners r JOIN users u ON u.id = r.owner \
@@ -128,14 +128,14 @@ impl Placed<verbs::SessionSpawn> {
         Ok(Some(host))
     }
 
-    /// What a fresh workspace starts with. Who names a branch on somebody else's runner answers for what is on it.
+    /// The start of a new workspace. A person who names a branch on another person's runner answers for its content.
     fn start(&self, asked_by: Option<&WrittenBy>) -> Start {
         let (branch, base) = (self.verb.input.branch.clone(), self.verb.input.base.clone());
         let named = branch.is_some() || base.is_some();
         Start { code_by: asked_by.filter(|_| named).map(|by| by.user.id), branch, base, from: None }
     }
 
-    /// Looks everything up that the input names, and refuses what does not fit.
+    /// Looks up everything that the input names, and refuses what does not fit together.
     async fn place(&self, tx: &mut Tx<'_>, owner: UserId) -> Result<Place, StoreError> {
         let (caller, input) = (tx.caller, &self.verb.input);
         let activity = match input.activity {
@@ -157,14 +157,14 @@ impl Placed<verbs::SessionSpawn> {
         let workspace = match input.workspace {
             Some(id) => {
                 let found = workspaces::find(tx.read(), caller, id, Action::SeeExecution).await?;
-                // On a runner of somebody else it is their workspace, and their approval.
+                // On another person's runner, the workspace is theirs and needs their approval.
                 if found.owner.id != owner {
                     workspaces::find(tx.read(), caller, id, Action::Drive).await?;
                 }
                 workspaces::usable(&found)?;
                 let there = input.runner.is_none_or(|runner| runner == found.runner);
                 if Some(found.activity) != input.activity || !there {
-                    let message = "that workspace is of another activity or on another runner";
+                    let message = "that workspace belongs to another activity, or is on another runner";
                     return Err(StoreError::invalid("workspace", message));
                 }
                 Some(found)
@@ -187,16 +187,16 @@ impl Placed<verbs::SessionSpawn> {
         Ok(Place { runner, project, activity, workspace, repository })
     }
 
-    /// The caller's own runner that takes it. Decided in the transaction: of two who want the last room one gets it, and
-    /// a retry with the same key is not refused because of itself.
+    /// The caller's runner for the session. Chosen in the transaction, so that two requests cannot both get the last
+    /// slot, and a retry with the same key is not refused because of the first try.
     async fn choose(&self, tx: &mut Tx<'_>, owner: UserId, wanted: Option<RunnerId>) -> Result<RunnerId, StoreError> {
         let candidates = candidates(tx, owner, &self.connected).await?;
         let needs = Needs { runner: wanted, agent: &self.verb.input.agent, labels: &self.verb.input.labels };
         place(needs, &candidates).map_err(StoreError::Conflict)
     }
 
-    /// A fresh activity: there are no orphans. Activities are for everybody who sees the project: where execution is not
-    /// shared with them, they do not read the prompt or the command there either.
+    /// Starts an activity, because every session needs one. Everybody who sees the project sees its activities, so the
+    /// text leaves out the prompt and command where execution is not shared.
     async fn start_activity(&self, tx: &mut Tx<'_>, project: &Project) -> Result<Activity, StoreError> {
         let hidden = project.visibility != Visibility::Private && !project.share_execution;
         let content = match self.verb.input.prompt.as_deref().map(str::trim) {
@@ -211,7 +211,7 @@ impl Placed<verbs::SessionSpawn> {
     }
 }
 
-/// Somebody's runners, as far as placing a session depends on them.
+/// A person's runners, with the facts for placing a session.
 pub(crate) async fn candidates(
     tx: &mut Tx<'_>,
     owner: UserId,
@@ -241,26 +241,26 @@ fn candidate(row: &Row, connected: &[RunnerId]) -> Result<Candidate, StoreError>
     })
 }
 
-/// An agent that is not there, with the command that installs it.
+/// A missing agent, with the command that installs it.
 fn install(agent: &FoundAgent) -> Option<(String, String)> {
     let command = agent.install.clone().filter(|command| agent.version.is_none() && !command.is_empty())?;
     Some((agent.name.clone(), command))
 }
 
-/// What a fresh workspace starts with.
+/// The start of a new workspace.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
-    /// Its own branch; a name is made when absent.
+    /// Its own branch; generated if absent.
     pub(crate) branch: Option<String>,
-    /// The branch to start from; the repository's base branch when absent.
+    /// The branch to start from; the repository's base branch if absent.
     pub(crate) base: Option<String>,
-    /// Work that is there already.
+    /// Existing work to start from.
     pub(crate) from: Option<StartFrom>,
-    /// Whose work that is, when it is not the owner's.
+    /// The author of that work, if it is not the owner.
     pub(crate) code_by: Option<UserId>,
 }
 
-/// A fresh workspace on a branch of its own.
+/// Adds a new workspace on its own branch.
 pub(crate) async fn make_workspace(
     tx: &mut Tx<'_>,
     activity: &Activity,
@@ -308,10 +308,10 @@ impl Command for Placed<verbs::SessionResume> {
         let caller = tx.caller;
         let (before, row) = find(tx.read(), caller, self.verb.session, Action::Drive).await?;
         if !before.state.ended() {
-            return Err(StoreError::Conflict("that session is not over: attach to it".into()));
+            return Err(StoreError::Conflict("that session is still running: attach to it".into()));
         }
         let Some(conversation) = row.text_or_none("conversation")? else {
-            return Err(StoreError::Conflict("its agent named no conversation to resume: spawn a new session".into()));
+            return Err(StoreError::Conflict("it has no conversation to resume: spawn a new session".into()));
         };
         own_runner(tx, before.runner, before.owner.id).await?;
         let workspace = workspaces::get(tx.read(), before.workspace).await?.ok_or(StoreError::NotFound("workspace"))?;
@@ -324,7 +324,7 @@ impl Command for Placed<verbs::SessionResume> {
         if before.sandbox {
             refuse_beside_uncontained(tx.read(), workspace.id).await?;
         }
-        // Without a screen nobody could say anything.
+        // A headless agent needs a prompt to resume.
         let prompt = if mode == SessionMode::Headless { GO_ON.to_owned() } else { String::new() };
         let plan = Plan {
             agent: before.agent,
@@ -350,7 +350,7 @@ impl Command for Placed<verbs::SessionResume> {
     }
 }
 
-/// What a session is started with.
+/// Parameters of a session.
 pub(crate) struct Plan {
     pub(crate) agent: String,
     pub(crate) mode: SessionMode,
@@ -359,22 +359,22 @@ pub(crate) struct Plan {
     pub(crate) prompt: String,
     pub(crate) argv: Vec<String>,
     pub(crate) sandbox: Option<Sandbox>,
-    /// Who asked for it, when that is not its owner.
+    /// The person who requested the session, if it is not its owner.
     pub(crate) asked_by: Option<WrittenBy>,
-    /// Where they asked for it.
+    /// The place of that request.
     pub(crate) asked_for: Option<AskedFor>,
     pub(crate) record_input: bool,
     pub(crate) cols: u16,
     pub(crate) rows: u16,
     pub(crate) conversation: Option<String>,
     pub(crate) resumes: Option<SessionId>,
-    /// The task that it works on, and the fence of the lease.
+    /// The task, and the fence of its lease.
     pub(crate) task: Option<(TaskId, u64)>,
-    /// The worker that it works for.
+    /// The worker.
     pub(crate) worker: Option<SessionWorker>,
 }
 
-/// Adds a session's row, names it in its activity, and lets its runner know.
+/// Adds a session's row, links it in its activity, and announces the runner's desired state.
 pub(crate) async fn add(
     tx: &mut Tx<'_>,
     plan: Plan,
@@ -449,13 +449,13 @@ pub(crate) async fn add(
     Ok(made)
 }
 
-/// Writes down who started a session.
+/// Records in the audit trail who started a session.
 fn audit(tx: &mut Tx<'_>, verb: &'static str, made: &Session, activity: &Activity) {
     let detail = format!("`{}` by {} for `{}`", made.title, made.agent, activity.name);
     tx.audit(verb, made.id, AuditScope::Project(made.project), detail);
 }
 
-/// Names session, workspace and branch in the activity; the oldest sessions make room when there are too many links.
+/// Links session, workspace and branch in the activity; the oldest session links are dropped if there are too many.
 async fn link(
     tx: &mut Tx<'_>,
     activity: &Activity,
@@ -485,11 +485,11 @@ async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<
     let sql = "SELECT id FROM runners WHERE id = $1 AND owner = $2";
     match tx.read().first(sql, vec![text(runner), text(owner)]).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::Conflict("its runner is none of yours any more: spawn a new session".into())),
+        None => Err(StoreError::Conflict("its runner is no longer yours: spawn a new session".into())),
     }
 }
 
-/// What a session is called: the first line of its prompt, or its command.
+/// The title of a session: the first line of its prompt, or its command.
 fn session_title(input: &SessionSpawn) -> String {
     match input.prompt.as_deref().map(str::trim) {
         Some(prompt) if !prompt.is_empty() => title(prompt),
@@ -543,7 +543,7 @@ fn check_input(input: &SessionSpawn) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The first of a project's repositories, or the named one, as it is now.
+/// The repository in a workspace's column.
 pub(super) fn repository(column: Option<String>) -> Result<Option<Repository>, StoreError> {
     let parse = |text: String| serde_json::from_str(&text).map_err(|e| StoreError::Corrupt(format!("repository: {e}")));
     column.map(parse).transpose()

@@ -1,4 +1,4 @@
-//! The tokens of a session's agent: each lives for an hour, is followed by the next, and ends with the session.
+//! Tokens of a session's agent: each lives for an hour, is replaced in time, and ends with the session.
 
 use domain::{RunnerId, SessionId, TokenKind};
 use serde::Serialize;
@@ -9,15 +9,15 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::credentials;
 use crate::{Command, StoreError};
 
-/// How long an agent's token lives: what leaks is worth nothing soon. The runner asks for the next one before.
+/// The lifetime of an agent's token: short, in case it leaks. The runner asks for the next one in time.
 pub const AGENT_TOKEN_SECONDS: u32 = 60 * 60;
 
-/// Makes a token of a session's agent; an earlier one lives on for the rest of its time, because it may be in use.
+/// Creates a token for a session's agent. The previous token stays valid until it expires, because it may be in use.
 #[derive(Debug, Serialize)]
 pub struct MintAgentToken {
     /// The runner that asks.
     pub runner: RunnerId,
-    /// Which session.
+    /// The session.
     pub session: SessionId,
 }
 
@@ -40,7 +40,7 @@ impl Command for MintAgentToken {
         let (token, secret) = credentials::add_token(tx, owner, TokenKind::Agent, None, &session.title, until).await?;
         let sql = "UPDATE tokens SET session = $1 WHERE id = $2";
         tx.run(sql, args![session.id.to_string(), token.id.to_string()]).await?;
-        // What only follows another is no news.
+        // Only the first token of a session is audited.
         if !follows {
             tx.audit(Self::VERB, session.id, AuditScope::Private(owner), "made the token of the session's agent");
         }

@@ -1,7 +1,7 @@
-//! Work: tasks, who works on them, and what becomes of what they hand in.
+//! Tasks, workers and reviews.
 //!
-//! `engine::tasks::life` decides what becomes of a task; [`life`] is the only code that changes a task's state, by its
-//! steps. `tasks` has the queue and its verbs, `review` what is handed in and asked, `workers` who works.
+//! `engine::tasks::life` decides the transitions of a task; only [`life`] writes its state. `tasks` has the queue and
+//! its verbs, `review` reports and questions, `workers` the workers.
 
 pub(crate) mod life;
 pub(crate) mod review;

@@ -50,10 +50,10 @@ async fn what_an_agent_cannot_do_is_refused_at_once(floor: Floor) {
     assert!(error.to_string().contains("`shell` takes no prompt"), "{error}");
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..plain.clone() };
     let error = floor.refused(&floor.ada, spawn(alone, &[mine])).await;
-    assert!(error.to_string().contains("`shell` cannot be started headless"), "{error}");
+    assert!(error.to_string().contains("`shell` has no headless mode"), "{error}");
     let named = SessionSpawn { argv: vec!["ls".into()], ..plain.clone() };
     let error = floor.refused(&floor.ada, spawn(named, &[mine])).await;
-    assert!(error.to_string().contains("`shell` runs itself and nothing else"), "{error}");
+    assert!(error.to_string().contains("`shell` takes no program"), "{error}");
     assert_eq!(everything(&floor).await, before, "nothing was made");
     floor.done(&floor.ada, spawn(plain, &[mine])).await;
     // A runner that does not say what its agents can is believed to know.
@@ -68,10 +68,10 @@ async fn a_conversation_goes_on_in_the_way_that_its_agent_has(floor: Floor) {
     let input = SessionSpawn { agent: "helper".into(), mode, ..in_project(&project, "work") };
     let screen = SessionSpawn { mode: None, ..input.clone() };
     let error = floor.refused(&floor.ada, spawn(screen, &[mine])).await;
-    assert!(error.to_string().contains("`helper` has no screen of its own: start it headless"), "{error}");
+    assert!(error.to_string().contains("`helper` has no interactive mode: start it headless"), "{error}");
     let silent = SessionSpawn { prompt: None, ..input.clone() };
     let error = floor.refused(&floor.ada, spawn(silent, &[mine])).await;
-    assert!(error.to_string().contains("say what it is to do"), "{error}");
+    assert!(error.to_string().contains("needs a prompt to run headless"), "{error}");
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
     let mut memory = Memory::new(mine);
     let usage = Usage { input_tokens: 3, cached_tokens: 2, output_tokens: 1, cost_micros: None };
@@ -92,7 +92,10 @@ async fn a_conversation_goes_on_in_the_way_that_its_agent_has(floor: Floor) {
     let command = SeeRunner { runner: mine, link: "box".into(), about: Some(about) };
     floor.done(&Caller::hub("link"), command).await;
     let error = floor.refused(&floor.ada, resume()).await;
-    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("takes up no conversation")), "{error:?}");
+    assert!(
+        matches!(&error, StoreError::Conflict(reason) if reason.contains("cannot resume conversations")),
+        "{error:?}"
+    );
 }
 
 async fn an_agent_that_is_missing_is_named_with_its_installation(floor: Floor) {

@@ -83,7 +83,7 @@ async fn a_conversation_is_resumed_where_it_was(floor: Floor) {
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
     let resume = || Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![mine] };
     let error = floor.refused(&floor.ada, resume()).await;
-    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("not over")), "{error:?}");
+    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("still running")), "{error:?}");
     let mut memory = Memory::new(mine);
     let usage = Usage { input_tokens: 3, cached_tokens: 2, output_tokens: 1, cost_micros: Some(7) };
     let fact = FactBody::SessionUsage { session: made.id, usage, model: Some("big".into()), conversation: None };

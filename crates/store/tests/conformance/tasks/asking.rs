@@ -147,7 +147,7 @@ async fn questions_end_with_their_task(floor: Floor) {
     assert_eq!((settled.id, &settled.answered_by), (asked, &None));
     assert!(settled.answered_at.is_some() && settled.answer.as_deref() == Some("the task is done"), "{settled:?}");
     let late = floor.refused(&floor.ada, answers(asked, "yes")).await;
-    assert!(conflict(&late).contains("nobody needs to answer any more"), "{late}");
+    assert!(conflict(&late).contains("no answer is needed any longer"), "{late}");
 
     let id = add_one(&floor, project, task("two")).await;
     let held = taken(&floor, project, "a").await;

@@ -67,7 +67,7 @@ async fn a_zombie_writes_nothing(floor: Floor) {
     let held = taken(&floor, project, "other").await;
     let before = detail(&floor, id).await.task;
     let error = floor.refused(&floor.ada, beat(id, zombie.lease.fence)).await;
-    assert!(conflict(&error).contains("another worker was given it since, with fence 2"), "{error}");
+    assert!(conflict(&error).contains("it was given to another worker, with fence 2"), "{error}");
     let input = TaskRelease { fence: zombie.lease.fence, reason: None };
     conflict(&floor.refused(&floor.ada, verbs::TaskRelease { task: id, input }).await);
     let input = protocol::TaskAsk {
@@ -107,7 +107,7 @@ async fn a_late_report_is_kept_and_shown(floor: Floor) {
     expire(&floor).await;
     let held = taken(&floor, project, "other").await;
     match floor.done(&floor.ada, report(id, zombie.lease.fence, "look what I did")).await {
-        Reported::Late { why, .. } => assert!(why.contains("another worker was given it since"), "{why}"),
+        Reported::Late { why, .. } => assert!(why.contains("it was given to another worker"), "{why}"),
         taken => panic!("{taken:?}"),
     }
     assert_eq!(status(&floor, id).await, TaskStatus::Assigned);

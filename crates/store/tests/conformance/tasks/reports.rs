@@ -131,7 +131,7 @@ async fn who_failed_gets_it_again_only_when_alone(floor: Floor) {
     assert!(take(&floor, project, "b").await.taken.is_none());
     let input = protocol::TaskRelease { fence: again.lease.fence, reason: None };
     floor.done(&floor.ada, verbs::TaskRelease { task: id, input }).await;
-    assert_eq!(why_not(&floor, project, "a").await, "`a` could not do what is ready: others go first");
+    assert_eq!(why_not(&floor, project, "a").await, "`a` failed at the ready tasks: other workers go first");
 }
 
 async fn others_are_those_who_could_and_were_heard_from(floor: Floor) {
@@ -148,7 +148,7 @@ async fn others_are_those_who_could_and_were_heard_from(floor: Floor) {
     assert!(nothing.taken.is_none());
     floor.done(&floor.ada, failure(id, held.lease.fence, "no idea")).await;
     let why = floor.done(&floor.ada, able("a")).await.why_not.unwrap();
-    assert_eq!(why, "`a` could not do what is ready: others go first");
+    assert_eq!(why, "`a` failed at the ready tasks: other workers go first");
     floor.pass(11 * 60_000);
     let again = floor.done(&floor.ada, able("a")).await.taken;
     assert_eq!(again.map(|taken| taken.task.id), Some(id), "`b` was not heard from, `plain` could not");

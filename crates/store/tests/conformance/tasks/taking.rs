@@ -87,7 +87,7 @@ async fn needs_must_be_met_and_why_not_says_so(floor: Floor) {
     let project = shared(&floor).await;
     let id = add_one(&floor, project, TaskAdd { needs: vec!["css".into(), "rust".into()], ..task("style it") }).await;
     let why = why_not(&floor, project, "plain").await;
-    assert_eq!(why, "the task that is ready needs what `plain` lacks: css, rust");
+    assert_eq!(why, "the ready task needs abilities that `plain` lacks: css, rust");
     let mut able = takes(project, "able");
     able.input.abilities = vec!["rust".into(), "css".into()];
     assert_eq!(floor.done(&floor.ada, able).await.taken.unwrap().task.id, id);
@@ -101,7 +101,7 @@ async fn what_nobody_can_do_holds_nothing_up(floor: Floor) {
     let easy = add_one(&floor, project, task("Sweep the floor")).await;
     assert_eq!(taken(&floor, project, "plain").await.task.id, easy);
     let why = why_not(&floor, project, "second").await;
-    assert_eq!(why, "all 150 tasks that are ready need what `second` lacks: magic");
+    assert_eq!(why, "all 150 ready tasks need abilities that `second` lacks: magic");
 }
 
 async fn a_certain_task_can_be_taken(floor: Floor) {

@@ -119,7 +119,11 @@ async fn after_the_lease_a_person_is_asked_once(floor: Floor) {
     assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Escalated, 1));
     let asked = &detail.escalations[0];
     assert_eq!((asked.kind, asked.context.runner), (EscalationKind::Uncheckable, Some(shop.runner)));
-    assert!(asked.question.contains(&format!("the runner `box` is away since {}", left.gone)), "{}", asked.question);
+    assert!(
+        asked.question.contains(&format!("the runner `box` has been away since {}", left.gone)),
+        "{}",
+        asked.question
+    );
     assert_eq!(asked.context.text, "Wrote it.");
     assert_eq!(detail.reports[0].verdict, ReportVerdict::Pending);
     assert!(store.owed_checks(ever()).await.unwrap().is_empty());
@@ -153,7 +157,7 @@ async fn what_it_finds_when_it_is_back_counts(floor: Floor) {
     assert_eq!(left.shop.worker(detail.attempts[0].worker).await.done, 1);
     let floor = &left.shop.floor;
     let refused = floor.refused(&floor.ada, left.answer(AnswerAct::Retry).await).await;
-    assert!(conflict(&refused).contains("nobody needs to answer any more: the runner `box`"), "{refused}");
+    assert!(conflict(&refused).contains("no answer is needed any longer: the runner `box`"), "{refused}");
 }
 
 async fn what_it_refuses_when_it_is_back_is_done_again(floor: Floor) {

@@ -45,7 +45,7 @@ async fn whoever_may_not_write_any_more_does_not_go_on(floor: Floor) {
     let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
     shop.floor.done(&shop.floor.ada, verbs::ProjectUpdate { project: shop.project.id, input }).await;
     shop.found(task, false, "`out.txt` does not exist", None).await;
-    is_let_go(&shop, task, "may not write in this project any more").await;
+    is_let_go(&shop, task, "may no longer write in this project").await;
 }
 
 async fn nobody_goes_on_while_everything_is_stopped(floor: Floor) {

@@ -1,4 +1,4 @@
-//! Reports whose task went on before they were judged, and what met them.
+//! Reports whose task moved on before they were judged, and what met them.
 
 use domain::{AnswerAct, EscalationKind, ReportVerdict, SessionId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, FactBody};
@@ -85,7 +85,7 @@ async fn a_cancelled_task_refuses_what_was_being_checked(floor: Floor) {
     shop.cancel(task).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(reason, "the task was cancelled before this was judged: Ada cancelled it: not needed");
+    assert_eq!(reason, "the task was cancelled before this report was judged: Ada cancelled it: not needed");
     assert!(shop.desired().await.1.is_empty(), "nobody checks it any more");
     let late = FactBody::Checked { report, results: vec![], changes: None };
     shop.memory.happened(&shop.floor, late).await;
@@ -105,7 +105,7 @@ async fn what_a_person_let_fail_or_has_done_again_is_refused(floor: Floor) {
     shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation, input }).await;
     let (verdict, reason) = shop.verdict(tasks[0]).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(reason, "the task failed before this was judged: Ada let it fail");
+    assert_eq!(reason, "the task failed before this report was judged: Ada let it fail");
     let input = TaskReason { reason: Some("shorter".into()) };
     shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task: tasks[1], input }).await;
     let (verdict, reason) = shop.verdict(tasks[1]).await;
@@ -126,7 +126,7 @@ async fn what_was_taken_over_was_not_refused_for_what_it_is(floor: Floor) {
     shop.floor.done(&shop.floor.bo, over).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(reason, "the task went on before this was judged: Bo took it over");
+    assert_eq!(reason, "the task moved on before this report was judged: Bo took it over");
     let worker = shop.task(task).await.assigned_to.unwrap();
     let stop = verbs::WorkerStop { worker, input: protocol::WorkerStop { force: true } };
     shop.floor.done(&shop.floor.bo, stop).await;
@@ -151,7 +151,7 @@ async fn a_conflict_with_what_stands_no_more_is_over(floor: Floor) {
     let settled = &detail.escalations[0];
     assert_eq!((settled.act, settled.answered_by.is_none()), (Some(AnswerAct::Accept), true));
     let why = settled.answer.as_deref().unwrap();
-    assert!(why.starts_with("`Reword it`") && why.ends_with("was cancelled: its output stands no more"), "{why}");
+    assert!(why.starts_with("`Reword it`") && why.ends_with("was cancelled: its output was dropped"), "{why}");
     assert!(shop.decided("conflict_gone").await);
     assert_eq!(shop.asked(tasks[2]).await[0].context.other_task, Some(tasks[1]), "that one is accepted now");
     super::sound(&mut shop.floor.raw().await, shop.project.id).await;

@@ -1,4 +1,4 @@
-//! Attempts: each hold on a task has a row, from its beginning to its end.
+//! Attempts: one row for each hold on a task.
 
 use domain::{AttemptOutcome, Timestamp};
 use protocol::Usage;
@@ -11,7 +11,7 @@ use crate::verbs::work::workers::rows::WorkerRow;
 const INSERT: &str = "INSERT INTO attempts (task, number, project, fence, worker, worker_name, agent, sessions, \
     started_at, usage, outcome)";
 
-/// Writes down that a worker holds a task from now on.
+/// Records the start of an attempt.
 pub(super) fn begin(tx: &mut Tx<'_>, task: &TaskRow, slot: &WorkerRow) {
     let values = args![
         task.id.to_string(),
@@ -29,8 +29,8 @@ pub(super) fn begin(tx: &mut Tx<'_>, task: &TaskRow, slot: &WorkerRow) {
     tx.later(INSERT, values);
 }
 
-/// Writes down how the current attempt at a task ended; an attempt that has ended stays as it is. `silent_until`: when the
-/// lease of a lost worker ended.
+/// Records how the current attempt at a task ended, unless it has ended already. `silent_until` is the end of a lost
+/// worker's lease.
 pub(super) fn close(
     tx: &mut Tx<'_>,
     task: &TaskRow,
@@ -41,7 +41,7 @@ pub(super) fn close(
     if task.attempt == 0 {
         return;
     }
-    // The last sign of life began the lease that ran out.
+    // The last heartbeat started the lease that expired.
     let lease = tx.book().lease_ms(task.project);
     let last_sign = silent_until.map(|until| until.plus_millis(-lease));
     let end = args![tx.now, last_sign, outcome.word(), reason];

@@ -1,4 +1,4 @@
-//! Tasks that wait for a task: what its end, or its new beginning, means for them.
+//! Dependants of a task: the consequences of its end, or of a retry, for them.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::verbs::work::tasks::row::TaskRow;
 /// The maximum number of dependants that one transaction marks as unreachable, or as reachable again.
 const MARKED: usize = 1000;
 
-/// Lets something happen to a task that waits for another. Such events have no effects.
+/// Applies an event to a dependant. Such events have no effects.
 fn happens(tx: &mut Tx<'_>, row: TaskRow, event: Event) {
     let rules = Rules { now: tx.now, limits: Limits::default() };
     if let Ok(step) = step(row.life().clone(), event, &rules) {
@@ -21,7 +21,7 @@ fn happens(tx: &mut Tx<'_>, row: TaskRow, event: Event) {
     }
 }
 
-/// A task is done: those that wait for it wait for one less, and those that wait for nothing become ready.
+/// Unblocks the dependants of a finished task; those without open dependencies become ready.
 pub(super) async fn free(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
     for row in tx.dependants(task).await? {
         happens(tx, row, Event::DependencyDone);
@@ -34,7 +34,7 @@ async fn all(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, S
     let (mut found, mut seen) = (Vec::new(), HashSet::from([of.id]));
     let mut level = vec![of.clone()];
     while !level.is_empty() && found.len() < MARKED {
-        // All of one distance are read together.
+        // One query reads a whole level.
         tx.know_dependants(&level.iter().map(|dep| dep.id).collect::<Vec<_>>()).await?;
         let mut waiting = Vec::new();
         for (at, dep) in level.iter().enumerate() {
@@ -55,7 +55,7 @@ async fn all(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, S
     Ok(found)
 }
 
-/// A task failed or was cancelled: its dependants, and theirs, say that they cannot be done.
+/// Marks the transitive dependants of a failed or cancelled task as unreachable.
 pub(super) async fn block(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
     for (row, dep) in all(tx, of).await? {
         let unreachable = Some(because(&dep, of));
@@ -64,7 +64,7 @@ pub(super) async fn block(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Why a task that waits for `dep` cannot be done: `dead` has ended.
+/// Why a dependant of `dep` cannot be done: `dead` failed or was cancelled.
 fn because(dep: &TaskRow, dead: &TaskRow) -> String {
     let named = dead.named();
     let ended = if dead.state == State::Cancelled { "was cancelled" } else { "failed" };
@@ -77,7 +77,7 @@ fn because(dep: &TaskRow, dead: &TaskRow) -> String {
     }
 }
 
-/// A task was retried: its dependants, and theirs, can be done after all.
+/// Marks the transitive dependants of a retried task as reachable again.
 pub(super) async fn unblock(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
     for (row, _) in all(tx, of).await? {
         if row.reason.is_some() {
@@ -88,7 +88,7 @@ pub(super) async fn unblock(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Why a task with these dependencies cannot be done, if so: one of them has ended, or cannot be done itself.
+/// Why a task with these dependencies cannot be done: a dependency failed, was cancelled, or is unreachable itself.
 pub(crate) async fn unreachable(tx: &mut Tx<'_>, deps: &[TaskId]) -> Result<Option<String>, StoreError> {
     let direct = tx.tasks(deps).await?;
     let mut seen: HashSet<TaskId> = deps.iter().copied().collect();

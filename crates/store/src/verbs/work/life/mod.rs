@@ -20,10 +20,8 @@ use super::tasks::row::TaskRow;
 use crate::StoreError;
 use crate::tx::Tx;
 
-/// One step of a task's life: saves the task as it is after the event, and performs what follows. Answers with the task as
-/// it is then.
-///
-/// Other changes to the row are saved with it.
+/// Applies an event to a task: saves the new state with any other changes to the row, performs the effects, and returns
+/// the task.
 pub(crate) async fn step(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<TaskRow, StoreError> {
     let settings = tx.work_settings(row.project).await?;
     let limits = Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task };
@@ -45,7 +43,7 @@ pub(crate) async fn step(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<
     tx.known_task(id).await
 }
 
-/// An event that cannot happen now, in words for whoever sent it.
+/// The error message for an event that the task's state does not allow.
 fn refusal(row: &TaskRow, refused: Refused) -> StoreError {
     let (named, status) = (row.named(), row.status());
     StoreError::Conflict(match refused {

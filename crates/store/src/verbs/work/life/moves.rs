@@ -1,4 +1,4 @@
-//! The steps that several verbs take, by name.
+//! Transitions of a task that several verbs share.
 
 use domain::{AttemptOutcome, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
 use engine::tasks::life::{Event, LOST_IN_A_ROW, Leaving, Why};
@@ -10,7 +10,7 @@ use crate::tx::Tx;
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::work::workers::holds;
 
-/// Gives a ready task to a worker until `until`; returns the fence that the worker must name with all it writes.
+/// Gives a ready task to a worker until `until`; returns the fence that every write of the worker must name.
 pub(crate) async fn take(tx: &mut Tx<'_>, task: TaskId, worker: WorkerId, until: Timestamp) -> Result<u64, StoreError> {
     let row = tx.known_task(task).await?;
     Ok(step(tx, row, Event::Take { worker, until }).await?.fence)
@@ -28,15 +28,15 @@ pub(crate) async fn held(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<Ta
 /// Why the holder of this fence must stop.
 pub(crate) fn zombie(row: &TaskRow, fence: u64) -> StoreError {
     let why = match row.status() {
-        _ if row.fence > fence => format!("another worker was given it since, with fence {}", row.fence),
+        _ if row.fence > fence => format!("it was given to another worker, with fence {}", row.fence),
         TaskStatus::Done => "it is done".to_owned(),
         TaskStatus::Ready | TaskStatus::Blocked => "its lease ended, and it is back in the queue".to_owned(),
         status => format!("it is {status}"),
     };
-    StoreError::Conflict(format!("fence {fence} does not hold {} any more: {why}. Stop working on it", row.named()))
+    StoreError::Conflict(format!("fence {fence} no longer holds {}: {why}. Stop working on it", row.named()))
 }
 
-/// Notes where a held task is worked on: the session, its workspace and branch.
+/// Records the session, workspace and branch of a held task.
 pub(crate) async fn work_in(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -63,7 +63,7 @@ pub(crate) async fn work_in(
     }
 }
 
-/// The worker of a held task works: its first sign of life.
+/// Records the first heartbeat of a task's worker.
 pub(crate) async fn start(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<(), StoreError> {
     let row = held(tx, task, fence).await?;
     match row.status() {
@@ -72,7 +72,7 @@ pub(crate) async fn start(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<(
     }
 }
 
-/// A sign of life: the lease holds until `until`. While a report is checked nothing expires, and nothing is written.
+/// Renews the lease until `until`. While a report is being checked no lease expires, and nothing is written.
 pub(crate) async fn renew(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -87,8 +87,8 @@ pub(crate) async fn renew(
     }
 }
 
-/// Ends the hold on a task other than by its report, closes the attempt and frees the worker. A task that nobody holds
-/// stays as it is.
+/// Ends the hold on a task without a report, closes the attempt and frees the worker. Does nothing if nobody holds the
+/// task.
 pub(crate) async fn let_go(tx: &mut Tx<'_>, task: TaskId, how: Leaving, why: Why) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
     if row.hold().is_none() {
@@ -101,7 +101,7 @@ pub(crate) async fn let_go(tx: &mut Tx<'_>, task: TaskId, how: Leaving, why: Why
     step(tx, row, Event::LetGo { how, why, lost_before }).await
 }
 
-/// How many attempts before the current one were lost, one after the other.
+/// Number of consecutive lost attempts just before the current one.
 async fn lost_before(tx: &mut Tx<'_>, row: &TaskRow) -> Result<u32, StoreError> {
     let sql = "SELECT outcome FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
     let rows = tx.read().all(sql, args![row.id.to_string(), row.attempt, LOST_IN_A_ROW]).await?;
@@ -110,7 +110,7 @@ async fn lost_before(tx: &mut Tx<'_>, row: &TaskRow) -> Result<u32, StoreError> 
     Ok(u32::try_from(lost).unwrap_or(u32::MAX))
 }
 
-/// Puts a task that failed, was escalated or cancelled back into the queue, as if nobody had tried.
+/// Returns a failed, escalated or cancelled task to the queue and forgets which workers failed at it.
 pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
     let unreachable = match row.waits_for {

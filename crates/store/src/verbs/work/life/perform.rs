@@ -1,5 +1,4 @@
-//! What follows from a step of a task's life: the only place where the life of a task reaches workers, reports, questions
-//! and other tasks.
+//! Effects of a task's transitions: the only place where they reach workers, reports, questions and other tasks.
 
 use std::pin::Pin;
 
@@ -45,7 +44,8 @@ pub(super) async fn perform(tx: &mut Tx<'_>, row: &TaskRow, effect: Effect) -> R
     }
 }
 
-/// Outputs that conflicted with this one are judged again, which is a step of their tasks' lives: hence the box.
+/// Judges the outputs again that conflicted with this one. That can step their tasks, so the future is recursive and
+/// boxed.
 fn drop_output<'a>(
     tx: &'a mut Tx<'_>,
     row: &'a TaskRow,

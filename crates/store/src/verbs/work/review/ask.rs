@@ -1,4 +1,4 @@
-//! Asking a person, and what the answer does.
+//! Escalations: asking a person, and applying the answer.
 
 use domain::{AnswerAct, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, UserId};
 use engine::tasks::life::{Event, Hold};
@@ -16,26 +16,26 @@ use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::work::workers::log::decided;
 use crate::verbs::work::workers::outage;
 
-/// Reads escalations with the titles of their tasks and the names of those who answered.
+/// Reads escalations with the titles of their tasks and the names of the people who answered.
 pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
     e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act, \
     COALESCE(s.owner, k.owner) AS execution_of, e.other_owner FROM escalations e JOIN tasks t ON t.id = e.task \
     LEFT JOIN users u ON u.id = e.answered_by LEFT JOIN sessions s ON s.id = e.session \
     LEFT JOIN workers k ON k.id = e.worker";
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
     pub(crate) kind: EscalationKind,
     pub(crate) question: String,
     pub(crate) options: Vec<EscalationOption>,
     pub(crate) context: EscalationContext,
-    /// Whose work the other one of two outputs is.
+    /// Owner of the conflicting output.
     pub(crate) other_owner: Option<UserId>,
 }
 
 impl Ask {
-    /// With the options that fit the kind.
+    /// A question with the default options of its kind.
     pub(crate) fn new(kind: EscalationKind, question: impl Into<String>, context: EscalationContext) -> Self {
         let option = |label: &str, act| EscalationOption { label: label.into(), act };
         let options = match kind {
@@ -61,12 +61,12 @@ impl Ask {
         Self { kind, question: question.into(), options, context, other_owner: None }
     }
 
-    /// Whether somebody may work on the task before there is an answer.
+    /// Whether the worker keeps the task while the question is open.
     fn keeps_hold(&self) -> bool {
         matches!(self.kind, EscalationKind::Question | EscalationKind::Outage)
     }
 
-    /// Whether the attempt is still to be judged: it ends with the answer.
+    /// Whether the answer decides the attempt.
     fn judges(&self) -> bool {
         use EscalationKind::{Contradiction, Judgement, SameLines, Uncheckable};
         matches!(self.kind, Judgement | SameLines | Contradiction | Uncheckable)
@@ -97,8 +97,8 @@ pub(crate) fn escalation(row: &Row) -> Result<Escalation, StoreError> {
     })
 }
 
-/// Asks a person about a task. A question or an outage keeps the hold as it is; with any other kind nobody works on the task
-/// until there is an answer: the hold ends and the worker is free.
+/// Asks a person about a task. A question or an outage keeps the hold; any other kind ends the hold and frees the
+/// worker.
 pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<Escalation, StoreError> {
     let row = tx.known_task(task).await?;
     let hold = row.hold().cloned();
@@ -110,7 +110,7 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
     write(tx, &row, ask, hold.as_ref()).await
 }
 
-/// Writes down what a person is asked, and tells clients; `hold`: whose work it is about.
+/// Stores an escalation and announces it; `hold` is the attempt in question.
 pub(crate) async fn write(
     tx: &mut Tx<'_>,
     row: &TaskRow,
@@ -158,7 +158,7 @@ pub(crate) async fn write(
     Ok(asked)
 }
 
-/// What a session has asked about a task and nobody has answered: its first question.
+/// The first open question of a session about a task.
 pub(crate) async fn open_question(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -168,7 +168,7 @@ pub(crate) async fn open_question(
     Ok(all_open(tx, task).await?.into_iter().find(asked).map(|open| open.question))
 }
 
-/// The worker of a task asked and left without a report: nobody works on the task until there is an answer.
+/// The worker asked a question and exited without a report: the task waits for the answer without a worker.
 pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &str) -> Result<(), StoreError> {
     let row = tx.known_task(task).await?;
     let (project, worker) = (row.project, row.worker());
@@ -177,7 +177,7 @@ pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &st
     decided(tx, project, worker, Some(task), decision).await
 }
 
-/// Writes an answer down, does what it says with the task, and tells clients. The caller checked that it is open.
+/// Stores an answer, applies it to the task and announces both. The caller has checked that the escalation is open.
 pub(crate) async fn answer(
     tx: &mut Tx<'_>,
     open: Escalation,
@@ -191,7 +191,7 @@ pub(crate) async fn answer(
         tx.put_task(row.clone());
     }
     let reason = decision(act, words, &by.name);
-    // First: what ends with the task is what nobody answered.
+    // Close this escalation first: the end of the task settles all that are still open.
     let closed = close(tx, open, act, words, Some(by)).await?;
     let task = closed.task;
     if closed.kind == EscalationKind::Outage {
@@ -217,7 +217,7 @@ pub(crate) async fn answer(
     Ok(closed)
 }
 
-/// What somebody decided, as the reason of what follows.
+/// A person's decision, as the reason for the next state.
 fn decision(act: AnswerAct, words: &str, by: &str) -> String {
     let did = match act {
         _ if !words.is_empty() => return format!("{by}: {words}"),
@@ -228,19 +228,19 @@ fn decision(act: AnswerAct, words: &str, by: &str) -> String {
     format!("{by} {did}")
 }
 
-/// The task's context with a question and its answer at the end.
+/// The task's context, followed by a question and its answer.
 fn with_answer(row: &TaskRow, question: &str, words: &str, by: &str) -> String {
     with_words(row, &format!("Question: {question}\nAnswer by {by}: {words}"))
 }
 
-/// The task's context with these words at the end.
+/// The task's context, followed by this text.
 pub(crate) fn with_words(row: &TaskRow, words: &str) -> String {
     let before = row.context.trim_end();
     let gap = if before.is_empty() { "" } else { "\n\n" };
     format!("{before}{gap}{words}")
 }
 
-/// Marks an escalation as answered; by nobody when it settled itself.
+/// Marks an escalation as answered; `by` is absent if it settled itself.
 pub(crate) async fn close(
     tx: &mut Tx<'_>,
     open: Escalation,
@@ -262,7 +262,7 @@ pub(crate) async fn close(
     Ok(closed)
 }
 
-/// Answers what is still asked about a task by what somebody did with it.
+/// Answers all open escalations of a task with a person's action on it.
 pub(crate) async fn answer_all(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -276,7 +276,7 @@ pub(crate) async fn answer_all(
     Ok(())
 }
 
-/// What is still asked about a task that has ended needs nobody any more.
+/// Settles all open escalations of a task that has ended.
 pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Result<(), StoreError> {
     for open in all_open(tx, task).await? {
         close(tx, open, AnswerAct::Tell, why, None).await?;
@@ -284,7 +284,7 @@ pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Resu
     Ok(())
 }
 
-/// What is asked about a task and not answered.
+/// The open escalations of a task.
 async fn all_open(tx: &mut Tx<'_>, task: TaskId) -> Result<Vec<Escalation>, StoreError> {
     let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL ORDER BY e.created_at, e.id");
     tx.read().all(&sql, vec![text(task)]).await?.iter().map(escalation).collect()

@@ -1,4 +1,4 @@
-//! Reports that a runner was to check which is away: another one checks them, or a person decides, until it comes back.
+//! Reports whose runner is offline: another runner checks them, or a person decides until the runner returns.
 
 use domain::{AnswerAct, EscalationKind, ProjectId, ReportId, RunnerId, TaskId, TaskStatus, Timestamp};
 use engine::workers::decision::Decision;
@@ -15,19 +15,19 @@ use crate::verbs::work::workers::settings;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Command, Store, StoreError};
 
-/// A report that a runner is to check.
+/// A report that a runner must check.
 struct Owed {
     report: ReportId,
     task: TaskId,
     project: ProjectId,
     summary: String,
     runner: RunnerId,
-    /// What the runner is called, and when it was last there; absent: it was removed.
+    /// The runner's name and when it was last connected; absent if the runner was removed.
     known: Option<(String, Option<Timestamp>)>,
     lease_ms: i64,
 }
 
-/// Every report that some runner is to check.
+/// All reports that a runner must check.
 async fn owed(c: &mut Connection<'_>) -> Result<Vec<Owed>, StoreError> {
     let sql = "SELECT r.id, r.task, r.project, r.summary, r.runner, n.name, n.last_seen_at, s.settings FROM reports r \
                JOIN tasks t ON t.id = r.task AND t.fence = r.fence LEFT JOIN runners n ON n.id = r.runner \
@@ -52,37 +52,37 @@ impl Owed {
         })
     }
 
-    /// When nobody waits for the runner any more, if it stays away.
+    /// When the hub stops waiting for the runner, if it stays offline.
     fn given_up_at(&self, hub: Timestamp) -> Timestamp {
         let last = self.known.as_ref().map(|(_, last)| last.unwrap_or(hub));
         check_given_up_at(last, hub, self.lease_ms)
     }
 
-    /// Why it was not checked.
+    /// Why the report was not checked.
     fn why(&self) -> String {
         match &self.known {
-            Some((name, Some(last))) => format!("the runner `{name}` is away since {last}"),
+            Some((name, Some(last))) => format!("the runner `{name}` has been away since {last}"),
             Some((name, None)) => format!("the runner `{name}` is away"),
-            None => "the runner that was to do it was removed".to_owned(),
+            None => "its runner was removed".to_owned(),
         }
     }
 }
 
 impl Store {
-    /// The runners that are to check reports, each with when nobody waits for it any more, should it be away; `hub`:
-    /// since when somebody could hear from them.
+    /// The runners with reports to check, each with the time when the hub stops waiting for it if it is offline. `hub`
+    /// is when the hub started listening for runners.
     pub async fn owed_checks(&self, hub: Timestamp) -> Result<Vec<(RunnerId, Timestamp)>, StoreError> {
         let owed = owed(&mut self.readers.get().await?.borrow()).await?;
         Ok(owed.iter().map(|one| (one.runner, one.given_up_at(hub))).collect())
     }
 }
 
-/// Stops waiting for runners that were to check reports and are away for too long; answers with those reports.
+/// Stops waiting for runners that have been offline too long; returns the reports that they had to check.
 #[derive(Debug, Serialize)]
 pub struct GiveUpChecks {
-    /// The runners that are there.
+    /// The connected runners.
     pub connected: Vec<RunnerId>,
-    /// Since when somebody could hear from them.
+    /// When the hub started listening for runners.
     pub hub: Timestamp,
 }
 
@@ -118,7 +118,7 @@ async fn give_up(tx: &mut Tx<'_>, one: Owed) -> Result<(), StoreError> {
     ask::escalate(tx, one.task, Ask::new(EscalationKind::Uncheckable, question, context)).await.map(|_| ())
 }
 
-/// What a person was asked because this runner was away, as long as nobody answered.
+/// The open escalation that was raised because this runner was offline.
 pub(super) async fn asked(tx: &mut Tx<'_>, task: TaskId, runner: RunnerId) -> Result<Option<Escalation>, StoreError> {
     let sql = format!("{} WHERE e.task = $1 AND e.kind = 'uncheckable' AND e.answered_at IS NULL", ask::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task)]).await?;
@@ -126,7 +126,7 @@ pub(super) async fn asked(tx: &mut Tx<'_>, task: TaskId, runner: RunnerId) -> Re
     Ok(open.into_iter().find(|open| open.context.runner == Some(runner)))
 }
 
-/// The runner came back and said what it found: nobody needs to answer any more.
+/// The runner returned with results: settles the escalation.
 pub(super) async fn answered(tx: &mut Tx<'_>, open: Escalation, runner: RunnerId) -> Result<(), StoreError> {
     let act = match tx.known_task(open.task).await?.status() {
         TaskStatus::Done => AnswerAct::Accept,
@@ -138,7 +138,7 @@ pub(super) async fn answered(tx: &mut Tx<'_>, open: Escalation, runner: RunnerId
     ask::close(tx, open, act, &format!("the runner `{name}` came back and checked it"), None).await.map(|_| ())
 }
 
-/// The runner came back and could not check it either: whoever was asked is told why.
+/// The runner returned but could not check the report either: adds the reason to the escalation.
 pub(super) async fn in_vain(tx: &mut Tx<'_>, mut open: Escalation, detail: String) -> Result<(), StoreError> {
     open.context.runner = None;
     open.context.text = detail;

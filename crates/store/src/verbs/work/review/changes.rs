@@ -1,4 +1,4 @@
-//! What a runner says was changed, as long as it may be. A runner of ours keeps to it; another one may not.
+//! Limits for the changes that a runner reports. Our runner respects them; another might not.
 
 use domain::text::plain;
 use protocol::link::{ChangedFile, Changes, MAX_CHANGED_FILES, MAX_CHANGED_RANGES, MAX_PATCH};
@@ -8,10 +8,10 @@ use crate::verbs::workspaces;
 /// The longest path, and the longest name of a commit, tree or content.
 const PATH: usize = 4096;
 const NAME: usize = 128;
-/// How many commits are named.
+/// The maximum number of commits.
 const COMMITS: usize = 1000;
 
-/// The changes, as much of them as is kept. A file without its lines counts as changed all over.
+/// The changes, cut to the limits. A file whose line ranges are dropped counts as changed everywhere.
 pub(super) fn bounded(changes: &Changes) -> Changes {
     let name = |text: &String| plain(text, NAME);
     let mut room = MAX_CHANGED_RANGES;
@@ -40,7 +40,7 @@ pub(super) fn bounded(changes: &Changes) -> Changes {
     }
 }
 
-/// The beginning of a text, as it is.
+/// The first `most` bytes of a text.
 fn short(text: &str, most: usize) -> String {
     text[..text.floor_char_boundary(most)].to_owned()
 }

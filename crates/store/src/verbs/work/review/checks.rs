@@ -1,4 +1,4 @@
-//! What runners found when they checked a report, and what becomes of it.
+//! Check results from runners, and the verdicts that follow.
 
 use domain::{EscalationKind, ReportId, RunnerId, TaskId, TaskStatus};
 use engine::tasks::life::Event;
@@ -21,18 +21,18 @@ use crate::verbs::work::workers::log::decided;
 use crate::verbs::work::workers::{Say, facts};
 use crate::verbs::workspaces::json_or_none;
 
-/// How long a result's words may be.
+/// The maximum length of a result's text.
 const WORDS: usize = 4_000;
 
 /// A report whose acceptance was checked.
 struct Checked {
     task: TaskId,
     fence: u64,
-    /// What a person was asked meanwhile, because the runner was away.
+    /// The escalation that was raised while the runner was offline.
     asked: Option<Escalation>,
 }
 
-/// A report that waits for its verdict, if this runner is the one to say.
+/// A report without a verdict, if this runner must check it.
 async fn waiting(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<Option<Checked>, StoreError> {
     if !facts::checks(tx, runner, &report.to_string()).await? {
         return Ok(None);
@@ -50,14 +50,14 @@ async fn waiting(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<
     })
 }
 
-/// A runner has begun to check a report.
+/// A runner started to check a report.
 pub(crate) async fn began(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<(), StoreError> {
     let Some(found) = waiting(tx, runner, report).await? else { return Ok(()) };
     let row = tx.known_task(found.task).await?;
     step(tx, row, Event::BeginCheck).await.map(|_| ())
 }
 
-/// A report's acceptance was checked: accepted, refused, or a person's turn. Says what a live session is to be told.
+/// Accepts or refuses a checked report, or asks a person. Returns the message for a live session, if any.
 pub(crate) async fn checked(
     tx: &mut Tx<'_>,
     runner: RunnerId,
@@ -83,7 +83,7 @@ pub(crate) async fn checked(
     Ok(say)
 }
 
-/// What follows from what was found.
+/// Applies the check results.
 async fn verdict(
     tx: &mut Tx<'_>,
     found: &Checked,
@@ -106,7 +106,7 @@ async fn verdict(
                 return Ok(None);
             }
             None if results.iter().all(|result| result.passed.is_none()) => {
-                let ask = questions::silence("Its runner does not tell what was changed.");
+                let ask = questions::silence("Its runner did not report the changes.");
                 ask::escalate(tx, found.task, ask).await?;
                 return Ok(None);
             }
@@ -138,8 +138,8 @@ async fn verdict(
     after(tx, found, &reasons).await
 }
 
-/// A report's acceptance could not be checked: its worker puts that right, another runner tries, or a person decides.
-/// Says what a live session is to be told.
+/// A runner could not check a report: the worker fixes the cause, another runner tries, or a person decides. Returns
+/// the message for a live session, if any.
 pub(crate) async fn check_failed(
     tx: &mut Tx<'_>,
     runner: RunnerId,
@@ -153,13 +153,13 @@ pub(crate) async fn check_failed(
         away::in_vain(tx, asked, detail).await?;
         return Ok(None);
     }
-    // The detail can name folders of the runner's machine, and the work log is for everybody who sees the project.
+    // The detail can name folders on the runner's machine, and everybody who sees the project can read the work log.
     if judge::not_compared(tx, report, "its runner could not look at the work").await? {
         return Ok(None);
     }
     let row = tx.known_task(found.task).await?;
     let acceptance = row.acceptance.clone();
-    // Whoever worked on a runner was not asked to push what it names.
+    // A worker with a session on a runner was not asked to push its branch.
     if cause == CheckTrouble::Missing && row.session().and(row.workspace).is_none() {
         judge::refuse(tx, report, &[], &detail, None).await?;
         return after(tx, &found, &detail).await;
@@ -179,7 +179,7 @@ pub(crate) async fn check_failed(
     Ok(None)
 }
 
-/// What a refused report's worker is told, if the task came back to it.
+/// The message to the worker of a refused report, if the task returned to it.
 async fn after(tx: &mut Tx<'_>, found: &Checked, reasons: &str) -> Result<Option<Say>, StoreError> {
     let task = tx.known_task(found.task).await?;
     if task.fence != found.fence || task.status() != TaskStatus::Running {
@@ -188,7 +188,7 @@ async fn after(tx: &mut Tx<'_>, found: &Checked, reasons: &str) -> Result<Option
     facts::back(tx, found.task, reasons).await
 }
 
-/// One result for each criterion, in order; what was not looked at is for a person.
+/// One result for each criterion, in order; a person judges the missing ones.
 fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
     let result = |index: usize| {
         let criterion = u32::try_from(index).unwrap_or(u32::MAX);
@@ -199,8 +199,8 @@ fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
     (0..count).map(result).collect()
 }
 
-/// Whether going on with the same agent is useless: its last reports left and said the same. What a person answered since
-/// makes it worth another try: then only what came after counts.
+/// Whether the agent is stuck: its last reports have the same changes and summary. A person's answer resets the
+/// comparison.
 async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<Stuck>, StoreError> {
     let sql = "SELECT r.summary, r.changes, a.agent FROM reports r JOIN attempts a ON a.task = r.task AND \
                a.number = r.attempt WHERE r.task = $1 AND r.verdict IN ('refused', 'pending') AND \

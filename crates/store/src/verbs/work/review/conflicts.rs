@@ -1,5 +1,5 @@
-//! Outputs that meet: found when the second comes, shown to a person with both before them, and looked at again when one
-//! of them stands no more.
+//! Conflicting outputs: found when the second report arrives, decided by a person who sees both, and compared again
+//! when one of them is dropped.
 
 use domain::{AnswerAct, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, UserId};
 use engine::tasks::conflict::{self, Kind, Meeting};
@@ -19,26 +19,26 @@ use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::work::workers::log::decided;
 use crate::verbs::workspaces::json_or_none;
 
-/// With how many accepted outputs a new one is compared.
+/// The maximum number of accepted outputs that a new one is compared with.
 const COMPARED: u32 = 200;
-/// How many further ones that it meets are named.
+/// The maximum number of further conflicts that are named.
 const ALSO: usize = 10;
-/// How much of a patch a person is shown.
+/// The maximum length of a patch in an escalation.
 const SHOWN: usize = 20_000;
 
-/// Another output that this one meets.
+/// An output that conflicts with this one.
 pub(super) struct Other {
     task: TaskId,
     title: String,
-    /// Whose work it is.
+    /// The owner of that output's worker.
     owner: Option<UserId>,
     patch: String,
     meetings: Vec<Meeting>,
-    /// The titles of further ones.
+    /// The titles of further conflicting tasks.
     also: Vec<String>,
 }
 
-/// What of [`Changes`] is compared.
+/// The part of [`Changes`] that is compared.
 #[derive(Deserialize)]
 struct Output {
     base: String,
@@ -48,15 +48,14 @@ struct Output {
 }
 
 impl Output {
-    /// Whether somebody's work was begun on this one: then nothing in it is news to them.
+    /// Whether the other work started from this output, and so already contains it.
     fn is_under(&self, work: &Changes) -> bool {
         let committed = !self.head.is_empty() && self.head != self.base;
         committed && (work.head == self.head || work.base == self.head || work.commits.contains(&self.head))
     }
 }
 
-/// The newest output that changes what this one changes, too: accepted, else waiting for a person. Those of `except` do
-/// not count.
+/// The newest conflicting output: an accepted one, else one that waits for a person. Skips `except`.
 pub(super) async fn meets(
     tx: &mut Tx<'_>,
     project: domain::ProjectId,
@@ -68,7 +67,7 @@ pub(super) async fn meets(
     if changes.files.is_empty() || !place::has_repository(tx, project).await? {
         return Ok(None);
     }
-    // What was done before in the same workspace is part of it.
+    // Earlier outputs from the same workspace are part of this one.
     let sql = "SELECT r.task, t.title, r.changes, w.owner FROM reports r JOIN tasks t ON t.id = r.task \
                LEFT JOIN workers w ON w.id = r.worker \
                WHERE r.project = $1 AND \
@@ -119,14 +118,14 @@ fn file(changed: &ChangedFile) -> conflict::File {
     }
 }
 
-/// Two outputs cannot both be had: a person decides, with both before them.
+/// Asks a person to decide between two conflicting outputs.
 pub(super) fn question(changes: &Changes, other: Other) -> Ask {
     let kind = match conflict::worst(&other.meetings) {
         Some(Kind::Contradiction) => EscalationKind::Contradiction,
         _ => EscalationKind::SameLines,
     };
     let also: Vec<String> = other.also.iter().map(|title| format!("`{title}`")).collect();
-    let also = if also.is_empty() { String::new() } else { format!(" It also meets {}.", also.join(", ")) };
+    let also = if also.is_empty() { String::new() } else { format!(" It also conflicts with {}.", also.join(", ")) };
     let context = EscalationContext {
         text: format!("The other output, of `{}`, came first.{also}", other.title),
         diff: Some(shown(&changes.patch)),
@@ -146,8 +145,8 @@ fn shown(patch: &str) -> String {
     patch.chars().take(SHOWN).collect()
 }
 
-/// An output that waited for a person stands no more: `how` says why. Whoever was asked about another one that met it is
-/// asked about the next that this meets, or not at all.
+/// An output that waited for a person was dropped; `how` says why. Each escalation about a conflict with it moves to
+/// the next conflict, or closes.
 pub(crate) async fn stands_no_more(tx: &mut Tx<'_>, gone: &TaskRow, how: &str) -> Result<(), StoreError> {
     let sql = format!(
         "{} WHERE e.project = $1 AND e.answered_at IS NULL AND e.kind IN ('same_lines', 'contradiction') \
@@ -156,9 +155,9 @@ pub(crate) async fn stands_no_more(tx: &mut Tx<'_>, gone: &TaskRow, how: &str) -
     );
     let rows = tx.read().all(&sql, vec![text(gone.project)]).await?;
     let open = rows.iter().map(ask::escalation).collect::<Result<Vec<_>, _>>()?;
-    let why = format!("{} {how}: its output stands no more", gone.named());
+    let why = format!("{} {how}: its output was dropped", gone.named());
     for one in open.iter().filter(|open| open.context.other_task == Some(gone.id)) {
-        // Of two outputs, only one is asked about the other.
+        // Only one output of a pair is asked about.
         let after = open.iter().filter(|open| open.context.other_task == Some(one.task)).map(|open| open.task);
         look_again(tx, one.clone(), &after.collect::<Vec<_>>(), &why).await?;
     }
@@ -184,7 +183,7 @@ async fn look_again(tx: &mut Tx<'_>, open: Escalation, after: &[TaskId], why: &s
     judge::judged(tx, report, &results, None).await.map(|_| ())
 }
 
-/// A person is asked about another output than before; what they were shown of this one stays.
+/// Replaces an escalation by one about another conflict; the evidence about this output stays.
 async fn ask_instead(tx: &mut Tx<'_>, open: Escalation, row: TaskRow, ask: Ask, why: &str) -> Result<(), StoreError> {
     let context = EscalationContext { screen: open.context.screen, missing: open.context.missing, ..ask.context };
     let asked = Escalation { kind: ask.kind, question: ask.question, options: ask.options, context, ..open };
@@ -200,8 +199,8 @@ async fn ask_instead(tx: &mut Tx<'_>, open: Escalation, row: TaskRow, ask: Ask, 
     decided(tx, asked.project, asked.worker, Some(asked.task), decision).await
 }
 
-/// What a person was asked about is judged on after all, as if it had never been asked: whose work it is, and in which
-/// session, decides who may see what follows.
+/// Resumes judging a report whose question is settled. The owner and session of the work decide who may see the next
+/// question.
 pub(super) async fn judge_on(tx: &mut Tx<'_>, asked: &Escalation) -> Result<(), StoreError> {
     let row = tx.known_task(asked.task).await?;
     let worker = match asked.worker {

@@ -1,4 +1,4 @@
-//! What a session showed and changed, for whoever must decide; and who may see it.
+//! Evidence for an escalation, a session's screen and patch, and who may see it.
 
 use domain::{EscalationId, RunnerId, SessionId, UserId, WorkspaceId};
 use protocol::{Change, Escalation, EscalationContext, Veil};
@@ -13,22 +13,22 @@ use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::work::workers::rows::{get, tell};
 use crate::{Command, Store, StoreError};
 
-/// How much of a screen and of a patch a person is shown, in characters.
+/// The maximum length of a screen and of a patch in an escalation, in characters.
 const SCREEN: usize = 8_000;
 const PATCH: usize = 20_000;
 
-/// Without what a terminal would act on; tabs as blanks, so that columns stay.
+/// The text without control characters; blanks replace tabs, so that columns stay aligned.
 fn harmless(text: &str) -> String {
     domain::text::plain(&text.replace('\t', "    "), usize::MAX)
 }
 
-/// The last so many characters.
+/// The last `limit` characters.
 fn last(text: &str, limit: usize) -> String {
     text.chars().skip(text.chars().count().saturating_sub(limit)).collect()
 }
 
-/// An escalation as a caller may see it: what its worker showed and changed is for those who may look into that, and
-/// what the other one of two outputs changed for those who may look into the other's.
+/// An escalation as a caller may see it: without the worker's screen and patch, or the patch of a conflicting output,
+/// unless the caller may see the session that made them.
 pub(crate) fn seen_by(row: &Row, sight: &Sight<'_>) -> Result<Escalation, StoreError> {
     let mut found = escalation(row)?;
     if !sight.of(found.project, id_or_none(row, "execution_of")?) {
@@ -40,7 +40,7 @@ pub(crate) fn seen_by(row: &Row, sight: &Sight<'_>) -> Result<Escalation, StoreE
     Ok(found)
 }
 
-/// The same, for an escalation that was just written.
+/// Hides the same evidence in an escalation that was just written.
 pub(crate) async fn veiled(tx: &mut Tx<'_>, written: Escalation) -> Result<Escalation, StoreError> {
     let caller = tx.caller;
     let Some(facts) = projects::facts_of(tx.read(), written.project).await? else { return Ok(written.veiled()) };
@@ -49,7 +49,7 @@ pub(crate) async fn veiled(tx: &mut Tx<'_>, written: Escalation) -> Result<Escal
     row.map_or_else(|| Ok(written.veiled()), |row| seen_by(&row, &sight))
 }
 
-/// Whose execution an escalation is about: the session's owner's, or the worker's.
+/// The owner of the session, or else of the worker, that an escalation is about.
 async fn owner(tx: &mut Tx<'_>, about: &Escalation) -> Result<Option<UserId>, StoreError> {
     if let Some(session) = about.session
         && let Some(row) = tx.read().first("SELECT owner FROM sessions WHERE id = $1", vec![text(session)]).await?
@@ -62,8 +62,8 @@ async fn owner(tx: &mut Tx<'_>, about: &Escalation) -> Result<Option<UserId>, St
     })
 }
 
-/// Tells everybody who sees the project; then whose worker it is about, with what that showed and changed; then those who
-/// may look into everything, with what the other one of two outputs changed, too.
+/// Announces an escalation in up to three versions: without evidence to everybody who sees the project, with the
+/// worker's evidence to its owner, and with the conflicting output's patch to those who may see all evidence.
 pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), StoreError> {
     let mut own = news.clone();
     own.veil_other();
@@ -84,21 +84,21 @@ pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), S
     Ok(())
 }
 
-/// An open escalation whose session's screen nobody has looked at yet.
+/// An open escalation without a screen yet.
 #[derive(Debug, Clone)]
 pub struct Unseen {
-    /// Which.
+    /// The escalation.
     pub escalation: EscalationId,
-    /// The session that it is about.
+    /// The session in question.
     pub session: SessionId,
-    /// Where that worked.
+    /// The session's workspace.
     pub workspace: WorkspaceId,
-    /// The runner that has both.
+    /// The session's runner.
     pub runner: RunnerId,
 }
 
 impl Store {
-    /// The open escalations whose session's screen nobody has looked at yet.
+    /// The open escalations without a screen yet.
     pub async fn unseen_escalations(&self) -> Result<Vec<Unseen>, StoreError> {
         let mut reader = self.readers.get().await?;
         let sql = "SELECT e.id, e.session, e.context, s.workspace, s.runner FROM escalations e JOIN sessions s ON \
@@ -118,16 +118,16 @@ impl Store {
     }
 }
 
-/// Adds to an open escalation what its session showed and changed, or why that is not known.
+/// Adds a session's screen and patch to an open escalation, or why they are missing.
 #[derive(Debug, Serialize)]
 pub struct ShowEvidence {
-    /// To which.
+    /// The escalation.
     pub escalation: EscalationId,
     /// The last lines of the terminal.
     pub screen: Option<String>,
-    /// What was changed, as a patch.
+    /// The changes, as a patch.
     pub diff: Option<String>,
-    /// Why one of them is not here.
+    /// Why the screen or the patch is missing.
     pub missing: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a report leaves out is filled in from what its runner saw; what a worker said stands.
+//! Completes a report from what its runner saw; the worker's own statements stay.
 
 use domain::{ReportId, TaskId, WorkspaceId};
 use protocol::Deliverables;
@@ -10,12 +10,12 @@ use crate::tx::Tx;
 use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::branch_of;
 
-/// How many files a report names.
+/// The maximum number of files in a report.
 const FILES: usize = 500;
-/// How many commits.
+/// The maximum number of commits in a report.
 const COMMITS: usize = 100;
 
-/// Fills a report in; `true`: nobody said anything in it.
+/// Completes a report; `true` if the agent ended without a message.
 pub(super) async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&Changes>) -> Result<bool, StoreError> {
     let sql = "SELECT r.task, r.attempt, r.deliverables, r.collected, r.silent, r.workspace, w.checks, \
                a.branch FROM reports r LEFT JOIN workspaces w ON w.id = r.workspace \
@@ -35,7 +35,7 @@ pub(super) async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&
         if collected || made.commits.is_empty() {
             (made.commits, made.more_commits) = commits(changes, before.as_ref());
         }
-        // In a workspace that was made to check a branch, that one is checked out under another name.
+        // A workspace made to check a branch has that branch checked out under another name.
         if row.text_or_none("checks")?.is_none() {
             if collected || made.branch.is_none() {
                 made.branch = branch_of(changes.checked_out.clone(), made.branch.or(row.text_or_none("branch")?));
@@ -49,8 +49,8 @@ pub(super) async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&
     row.flag("silent")
 }
 
-/// What another task left before in the same workspace: whoever takes tasks in a session of a person's works them all off
-/// in there. A workspace that was made for the task has nothing else in it.
+/// The changes of an earlier task in the same workspace. A worker in a person's session does all its tasks in one
+/// workspace; a workspace made for the task contains nothing else.
 async fn earlier(tx: &mut Tx<'_>, task: TaskId, workspace: WorkspaceId) -> Result<Option<Changes>, StoreError> {
     let sql = "SELECT 1 FROM sessions WHERE workspace = $1 AND task IS NULL";
     if tx.read().first(sql, vec![text(workspace)]).await?.is_none() {
@@ -61,21 +61,21 @@ async fn earlier(tx: &mut Tx<'_>, task: TaskId, workspace: WorkspaceId) -> Resul
     tx.read().first(sql, vec![text(task), text(workspace)]).await?.map(|row| row.json("changes")).transpose()
 }
 
-/// The files that were changed since.
+/// The files changed since `before`.
 fn files(changes: &Changes, before: Option<&Changes>) -> Vec<String> {
     let same = |file: &ChangedFile, known: &ChangedFile| known.path == file.path && known.content == file.content;
     let known = |file: &ChangedFile| before.is_some_and(|before| before.files.iter().any(|known| same(file, known)));
     changes.files.iter().filter(|file| !known(file)).take(FILES).map(|file| file.path.clone()).collect()
 }
 
-/// The newest commits since, and how many came before them.
+/// The newest commits since `before`, and the number of older ones.
 fn commits(changes: &Changes, before: Option<&Changes>) -> (Vec<String>, u32) {
     let Changes { base, head, commits, more_commits, .. } = changes;
     if before.is_some_and(|before| before.head == *head) {
         return (Vec::new(), 0);
     }
     if commits.is_empty() {
-        // A runner of before names only the commit that the work is at.
+        // An older runner names only the head commit.
         let committed = !head.is_empty() && head != base;
         return (committed.then(|| head.clone()).into_iter().collect(), 0);
     }

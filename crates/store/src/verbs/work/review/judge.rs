@@ -1,4 +1,4 @@
-//! What becomes of a report: checked, accepted, refused, kept because it came late.
+//! Verdicts on reports: checked, accepted, refused, or kept as late.
 
 use domain::{AttemptOutcome, ReportId, ReportVerdict, TaskId, TaskStatus, UserId, WorkerId};
 use engine::tasks::life::{Event, Leaving, Why};
@@ -24,37 +24,37 @@ use crate::verbs::workspaces::{self, json_or_none};
 pub(crate) const COLUMNS: &str = "SELECT r.id, r.task, r.attempt, r.fence, r.worker, r.at, r.summary, r.deliverables, \
     r.context_score, r.usage, r.collected, r.verdict, r.results, r.reason FROM reports r";
 
-/// What a worker hands back, however it came.
+/// A report to store, from a worker or collected by the hub.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NewReport {
-    /// What was done, in words.
+    /// Summary of the work.
     pub(crate) summary: String,
     /// Files, branch and commits.
     pub(crate) deliverables: Deliverables,
     /// How well the task could be understood, from 1 to 5.
     pub(crate) context_score: Option<u8>,
-    /// What it used, if the worker says so.
+    /// Model usage, if the worker reported it.
     pub(crate) usage: Option<Usage>,
-    /// Where it comes from.
+    /// The source of the report.
     pub(crate) source: Source,
-    /// Why it could not be done.
+    /// Why the task could not be done.
     pub(crate) failed: Option<String>,
 }
 
-/// Where a report comes from.
+/// The source of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The worker reported.
     #[default]
     Worker,
-    /// It was read out of what the agent said last.
+    /// The hub collected the agent's last message.
     Said,
-    /// The agent said nothing: only what it changed shows whether it did anything.
+    /// The agent said nothing: only its changes show whether it did anything.
     Silence,
 }
 
 impl NewReport {
-    /// A report of what the agent said last, if it said anything.
+    /// A report made from the agent's last message, if there is one.
     pub(crate) fn collected(said: Option<String>, deliverables: Deliverables, usage: Option<Usage>) -> Self {
         let source = if said.is_some() { Source::Said } else { Source::Silence };
         let summary = said.unwrap_or_else(|| questions::SILENT.to_owned());
@@ -81,7 +81,7 @@ pub(crate) fn report(row: &Row) -> Result<Report, StoreError> {
     })
 }
 
-/// Keeps a report, with where it is checked.
+/// Stores a report and the place that checks it.
 fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, silent: bool, place: Option<Spot>) {
     let head = "INSERT INTO reports (id, task, project, attempt, fence, worker, at, summary, deliverables, \
                 context_score, usage, collected, silent, verdict, results, reason, runner, workspace)";
@@ -128,12 +128,12 @@ fn made(tx: &Tx<'_>, task: TaskId, attempt: u32, worker: WorkerId, new: NewRepor
     }
 }
 
-/// Takes a report under its fence: accepted at once, to be checked, or to a person.
+/// Takes a report under its fence: accepts it, sends it to a check, or asks a person.
 ///
-/// A report that says it failed ends the attempt as failed. Refuses a zombie; its report is kept by [`late`].
+/// A report of failure ends the attempt as failed. Refuses a zombie; [`late`] keeps its report.
 pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let mut row = held(tx, task, fence).await?;
-    let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("{task} is held by nobody")))?;
+    let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("no worker holds {task}")))?;
     if !row.is_worked_on() {
         return Err(StoreError::Conflict(format!("{} was reported already and is being checked", row.named())));
     }
@@ -144,7 +144,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         (false, true) => place::to_compare(tx, &row, &new.deliverables).await?,
         (false, false) => Some(place::find(tx, &row, &new.deliverables).await?),
     };
-    // Nothing is refused from here on.
+    // No refusals below this line.
     let mut report = made(tx, task, row.attempt, worker, new);
     if failed
         && report.deliverables.branch.is_none()
@@ -153,7 +153,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         // Nobody checks a failed attempt; the next worker may want to see it.
         report.deliverables.branch = workspaces::branch_in(tx.read(), workspace).await?;
     }
-    // The usage of a collected report was read off the attempt: it is counted there already.
+    // The usage of a collected report came from the attempt, which counts it already.
     if let Some(usage) = report.usage.clone().filter(|_| !report.collected) {
         used(tx, &row, worker, &usage).await?;
     }
@@ -195,7 +195,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     Ok(report)
 }
 
-/// What a worker says it used, unless it is read off its sessions.
+/// Counts the usage that a worker reported, unless its sessions report their own.
 async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
     if let Some(session) = row.session()
         && sessions::counts(tx, session).await?
@@ -211,7 +211,7 @@ async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -
     tx.run(sql, args![all, row.id.to_string(), row.attempt]).await.map(|_| ())
 }
 
-/// Keeps a report that came under a lease that was lost; it is shown and changes nothing else.
+/// Keeps a report from a lost lease for display only.
 pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let row = tx.known_task(task).await?;
     let sql = "SELECT number, worker FROM attempts WHERE task = $1 AND fence = $2";
@@ -225,14 +225,14 @@ pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewRepo
     Ok(report)
 }
 
-/// Who did the work of the current attempt.
+/// The worker of the current attempt.
 pub(super) async fn last_worker(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<WorkerId>, StoreError> {
     let sql = "SELECT worker FROM attempts WHERE task = $1 AND number = $2";
     let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
     found.map_or(Ok(None), |found| id_or_none(&found, "worker"))
 }
 
-/// Writes a verdict on a report that has none yet; `false`: it has one.
+/// Stores a verdict on a report; `false` if the report has one already.
 async fn rule(
     tx: &mut Tx<'_>,
     report: ReportId,
@@ -249,7 +249,7 @@ async fn rule(
     Ok(ruled)
 }
 
-/// The task of a report that waits for its verdict; `None`: the task has gone on without it.
+/// The task of a report without a verdict; `None` if the task moved on.
 async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, Option<u8>)>, StoreError> {
     let sql = format!("{COLUMNS} WHERE r.id = $1 AND r.verdict = 'pending'");
     let Some(found) = tx.read().first(&sql, vec![text(report)]).await? else { return Ok(None) };
@@ -258,7 +258,7 @@ async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, O
     Ok((row.awaits_verdict() && row.fence == found.integer("fence")?.cast_unsigned()).then_some((row, score)))
 }
 
-/// Accepts a report; `false`: the task has gone on without it, and nothing was written.
+/// Accepts a report; `false`, without any write, if the task moved on.
 pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[CriterionResult]) -> Result<bool, StoreError> {
     let Some((row, score)) = waiting(tx, report).await? else { return Ok(false) };
     rule(tx, report, ReportVerdict::Accepted, results, None).await?;
@@ -266,7 +266,7 @@ pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[Criteri
     Ok(true)
 }
 
-/// The work of a task is accepted.
+/// Completes a task whose work was accepted.
 async fn done(tx: &mut Tx<'_>, row: TaskRow, score: Option<u8>) -> Result<(), StoreError> {
     let by = match row.worker() {
         Some(worker) => Some(worker),
@@ -275,7 +275,7 @@ async fn done(tx: &mut Tx<'_>, row: TaskRow, score: Option<u8>) -> Result<(), St
     step(tx, row, Event::Accept { score, by }).await.map(|_| ())
 }
 
-/// The task of a report is judged though a person was asked meanwhile: its worker let go, but it was its work.
+/// Reverts the task to review after a person was asked: the worker let go, but the work is its own.
 async fn judged_on(tx: &mut Tx<'_>, row: TaskRow) -> Result<TaskRow, StoreError> {
     if row.status() != TaskStatus::Escalated {
         return Ok(row);
@@ -286,8 +286,8 @@ async fn judged_on(tx: &mut Tx<'_>, row: TaskRow) -> Result<TaskRow, StoreError>
     }
 }
 
-/// Refuses a report with a reason for its worker: back to it, to another, or to a person; `false`: the task has gone on
-/// without it. `stuck` says why another try of this worker is useless.
+/// Refuses a report with a reason; the task returns to its worker, to another, or to a person. `false` if the task
+/// moved on. `stuck` says why another attempt of this worker is useless.
 pub(crate) async fn refuse(
     tx: &mut Tx<'_>,
     report: ReportId,
@@ -301,7 +301,7 @@ pub(crate) async fn refuse(
     let open =
         not_met(&row.acceptance, results).unwrap_or_else(|| reason.lines().next().unwrap_or_default().to_owned());
     let whole = if own_check(tx, report, row.worker()).await? { reason } else { open.as_str() }.to_owned();
-    // A worker that took another task meanwhile does not get this one back.
+    // A worker that has taken another task does not get this one back.
     let sql = "SELECT id FROM workers WHERE id = $1 AND task = $2";
     let still_there = match row.worker() {
         Some(worker) => tx.read().first(sql, vec![text(worker), text(row.id)]).await?.is_some(),
@@ -314,8 +314,7 @@ pub(crate) async fn refuse(
     Ok(true)
 }
 
-/// Whether a report was checked on a runner of its worker's owner: then what the checks printed is theirs. What ran on
-/// somebody else's machine is not.
+/// Whether a runner of the worker's owner checked the report: only then may the worker see the output of the checks.
 pub(crate) async fn own_check(tx: &mut Tx<'_>, report: ReportId, worker: Option<WorkerId>) -> Result<bool, StoreError> {
     let sql = "SELECT n.owner FROM reports r JOIN runners n ON n.id = r.runner WHERE r.id = $1";
     let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(true) };
@@ -326,8 +325,8 @@ pub(crate) async fn own_check(tx: &mut Tx<'_>, report: ReportId, worker: Option<
     })
 }
 
-/// Decides from what the checks of a report found: refused if one is not met, a person's turn if one needs judgement,
-/// accepted otherwise. `stuck` says why going on with this worker is useless. `false`: the task has gone on without it.
+/// Decides by the check results: refuses if a criterion is not met, asks a person if one needs judgement, accepts
+/// otherwise. `stuck` says why another attempt of this worker is useless. `false` if the task moved on.
 pub(crate) async fn judged(
     tx: &mut Tx<'_>,
     report: ReportId,
@@ -351,8 +350,8 @@ pub(crate) async fn judged(
     Ok(true)
 }
 
-/// What was only to be compared with other outputs, and could not be: `true`, and it goes on without that. `why` is for
-/// everybody who sees the project.
+/// Continues without a comparison that failed, if the check was only for that; returns whether it was. Everybody who
+/// sees the project can read `why`.
 pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -> Result<bool, StoreError> {
     let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
     let sql = "SELECT summary, silent FROM reports WHERE id = $1";
@@ -370,7 +369,7 @@ pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -
     Ok(true)
 }
 
-/// A report that says nothing about work that changed nothing: the attempt failed.
+/// Fails the attempt: the report is empty, and so are the changes.
 pub(crate) async fn came_to_nothing(
     tx: &mut Tx<'_>,
     report: ReportId,
@@ -383,13 +382,13 @@ pub(crate) async fn came_to_nothing(
     let_go(tx, row.id, Leaving::Failed, Why::open(Some(reason.to_owned()))).await.map(|_| ())
 }
 
-/// The newest report of a task that waits for its verdict.
+/// The newest report of a task without a verdict.
 async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
     let sql = "SELECT id FROM reports WHERE task = $1 AND verdict = 'pending' ORDER BY at DESC, id DESC LIMIT 1";
     tx.read().first(sql, vec![text(task)]).await?.map(|found| found.parsed("id")).transpose()
 }
 
-/// A person accepts what was handed back last, or the task as it is.
+/// A person accepts the last report, or the task as it is.
 pub(super) async fn accept_last(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
     if let Some(report) = pending(tx, task).await? {
         let sql = format!("{COLUMNS} WHERE r.id = $1");
@@ -404,8 +403,7 @@ pub(super) async fn accept_last(tx: &mut Tx<'_>, task: TaskId) -> Result<(), Sto
     done(tx, row, score).await
 }
 
-/// What was refused or given up counts as accepted: the attempt, its last report, and its worker, which did not fail.
-/// Answers with the report's context score.
+/// Marks a refused or failed attempt, its last report and its worker as successful. Returns the report's context score.
 async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreError> {
     let of = || args![row.id.to_string(), row.attempt];
     let sql =
@@ -425,7 +423,7 @@ async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreErr
     Ok(last.context_score)
 }
 
-/// The task goes on without the reports that wait for a verdict: they are refused, and their checks stop.
+/// Refuses the pending reports of a task that moved on, and stops their checks.
 pub(crate) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT runner FROM reports WHERE task = $1 AND verdict = 'pending'";
     let checking = tx.read().all(sql, vec![text(task)]).await?;

@@ -1,4 +1,4 @@
-//! What workers hand in and ask: checks, verdicts, conflicts, and what people decide.
+//! Reports and questions of workers: checks, verdicts, conflicts and people's decisions.
 
 pub(crate) mod ask;
 mod away;

@@ -1,4 +1,4 @@
-//! Where the acceptance of a report is checked: where it was worked on, or in a workspace made from the branch it names.
+//! Where a report is checked: in the workspace of the work, or in one made from the branch that the report names.
 
 use domain::{Action, ProjectId, ReportId, Resource, RunnerId, WorkerId, WorkerKind, WorkspaceId, branch};
 use engine::tasks::life::Event;
@@ -19,32 +19,32 @@ pub(super) type Spot = (RunnerId, WorkspaceId);
 
 /// Where a report can be checked.
 pub(super) enum Place {
-    /// Where it was worked on.
+    /// In the workspace of the work.
     There(Spot),
-    /// In a workspace that is to be made.
+    /// In a new workspace.
     Branch(Branch),
-    /// Nowhere before its worker says where the work is; what it must do.
+    /// Nowhere until the worker names its branch; the text says what it must do.
     Unsaid(String),
-    /// Nowhere, and why.
+    /// Nowhere; the text says why.
     Nowhere(String),
 }
 
-/// A branch that somebody pushed, and who can look at it.
+/// A pushed branch, and the runner that can check it.
 pub(super) struct Branch {
     name: String,
     repository: Repository,
     worker: WorkerId,
     runner: RunnerId,
-    /// Whose runner it is: the workspace is theirs.
+    /// The runner's owner, who will own the workspace.
     owner: UserRef,
 }
 
 const UNSAID: &str = "the acceptance is checked on a branch, and the report names none: commit the work, push the branch to \
     the project's repository, and name it as `branch` when you report again";
 
-/// Finds where a report can be checked; writes nothing. Refuses a name that can be no branch.
+/// Finds where a report can be checked; writes nothing. Refuses an invalid branch name.
 pub(super) async fn find(tx: &mut Tx<'_>, row: &TaskRow, made: &Deliverables) -> Result<Place, StoreError> {
-    // What an earlier worker left in a workspace says nothing about the work of one that was never there.
+    // An earlier worker's workspace says nothing about the work of an external worker.
     if let (Some(_), Some(workspace)) = (row.session(), row.workspace) {
         let sql = "SELECT runner FROM workspaces WHERE id = $1 AND status <> 'cleaned'";
         return Ok(match tx.read().first(sql, vec![text(workspace)]).await? {
@@ -64,7 +64,7 @@ pub(super) async fn find(tx: &mut Tx<'_>, row: &TaskRow, made: &Deliverables) ->
     on_branch(tx, row, worker, name, &[]).await
 }
 
-/// Finds where a report without anything to check can be compared with other outputs, if anywhere; writes nothing.
+/// Finds where a report without checkable criteria can be compared with other outputs; writes nothing.
 pub(super) async fn to_compare(
     tx: &mut Tx<'_>,
     row: &TaskRow,
@@ -78,7 +78,7 @@ pub(super) async fn to_compare(
     if matches!(found, Place::Nowhere(_) | Place::Unsaid(_)) || !has_repository(tx, row.project).await? {
         return Ok(None);
     }
-    // An activity that somebody ended is not begun again for this.
+    // A comparison does not reopen an activity that somebody ended.
     let ended = "SELECT 1 FROM activities WHERE id = $1 AND status <> 'active'";
     if let (Place::Branch(_), Some(activity)) = (&found, row.activity)
         && tx.read().first(ended, vec![text(activity)]).await?.is_some()
@@ -88,7 +88,7 @@ pub(super) async fn to_compare(
     Ok(Some(found))
 }
 
-/// Whether outputs of a project go into a repository; others meet nowhere.
+/// Whether a project has a repository; without one, outputs cannot conflict.
 pub(crate) async fn has_repository(tx: &mut Tx<'_>, project: ProjectId) -> Result<bool, StoreError> {
     if let Some(known) = tx.batch().known.has_repository.get(&project) {
         return Ok(*known);
@@ -99,7 +99,7 @@ pub(crate) async fn has_repository(tx: &mut Tx<'_>, project: ProjectId) -> Resul
     Ok(has)
 }
 
-/// Who can look at a branch: a runner of the worker's owner, else one that has workers of this project.
+/// The runner that can check a branch: one of the worker's owner, else one with workers of this project.
 async fn on_branch(
     tx: &mut Tx<'_>,
     row: &TaskRow,
@@ -112,11 +112,11 @@ async fn on_branch(
         return Ok(Place::Nowhere("the project names no repository".into()));
     };
     let Some(slot) = rows::get(tx, worker).await? else {
-        return Ok(Place::Nowhere("nobody knows whose work it is".into()));
+        return Ok(Place::Nowhere("the author of the work is unknown".into()));
     };
     let may = launch::owner_of(&slot).may(Action::Write, Resource::Project(&project.facts()), "project");
     if may.is_err() {
-        return Ok(Place::Nowhere("the worker's owner may not write in this project any more".into()));
+        return Ok(Place::Nowhere("the worker's owner may no longer write in this project".into()));
     }
     let workers = rows::of(tx, Some(row.project)).await?;
     let works_here =
@@ -134,7 +134,7 @@ async fn on_branch(
 }
 
 impl Branch {
-    /// Makes the workspace that a report is checked in; it belongs to the task's activity.
+    /// Makes the workspace for a check; it belongs to the task's activity.
     pub(super) async fn make(self, tx: &mut Tx<'_>, row: &mut TaskRow, report: ReportId) -> Result<Spot, StoreError> {
         let slot = rows::get(tx, self.worker).await?.ok_or(StoreError::NotFound("worker"))?;
         let activity = launch::activity(tx, &slot, row).await?;
@@ -147,8 +147,7 @@ impl Branch {
     }
 }
 
-/// Lets another runner check a report whose branch this one cannot get at, or whose runner is `away`; `false`: there is
-/// none.
+/// Moves a check to another runner, because this one cannot fetch the branch or is `away`; `false` if there is none.
 pub(crate) async fn elsewhere(
     tx: &mut Tx<'_>,
     mut row: TaskRow,
@@ -157,7 +156,7 @@ pub(crate) async fn elsewhere(
 ) -> Result<bool, StoreError> {
     let sql = "SELECT worker, deliverables, collected FROM reports WHERE id = $1";
     let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(false) };
-    // Whoever did not report pushed nothing: its branch is where it worked.
+    // An agent whose report was collected pushed nothing: its branch exists only in its workspace.
     if found.flag("collected")? {
         return Ok(false);
     }

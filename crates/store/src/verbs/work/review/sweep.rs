@@ -1,4 +1,4 @@
-//! Workspaces that were made to check a report: they go when the report has its verdict, or needs none any more.
+//! Removal of workspaces that were made to check a report, once the report is judged or dropped.
 
 use domain::text::plain;
 use domain::{ReportId, RunnerId, WorkspaceId, WorkspaceStatus};
@@ -11,7 +11,7 @@ use crate::verbs::workspaces;
 use crate::{Command, Store, StoreError};
 
 impl Store {
-    /// The workspaces on a runner that were made to check reports which have their verdict, or need none any more.
+    /// The workspaces on a runner whose reports are judged or dropped.
     pub async fn checked_workspaces(&self, runner: RunnerId) -> Result<Vec<WorkspaceId>, StoreError> {
         let sql = "SELECT w.id FROM workspaces w JOIN reports r ON r.id = w.checks JOIN tasks t ON t.id = r.task \
                    WHERE w.runner = $1 AND w.checks IS NOT NULL AND (r.verdict <> 'pending' OR r.workspace <> w.id OR \
@@ -21,7 +21,7 @@ impl Store {
     }
 }
 
-/// Lets the runners know that nobody looks any more at what they have for checking a report, wherever they are linked.
+/// Tells the runners, on whichever hub they are connected, that a report needs its check workspace no longer.
 pub(crate) async fn is_needless(tx: &mut Tx<'_>, report: ReportId) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT runner FROM workspaces WHERE checks = $1";
     for row in tx.read().all(sql, vec![text(report)]).await? {
@@ -30,12 +30,12 @@ pub(crate) async fn is_needless(tx: &mut Tx<'_>, report: ReportId) -> Result<(),
     Ok(())
 }
 
-/// Remembers what became of a workspace that was made for a check: gone, or kept because of what is in it.
+/// Records whether a workspace for a check was removed or kept.
 #[derive(Debug, Serialize)]
 pub struct SweptCheck {
-    /// Which.
+    /// The workspace.
     pub workspace: WorkspaceId,
-    /// Why it is kept; absent: it is gone.
+    /// Why it was kept; absent if it was removed.
     pub kept: Option<String>,
 }
 

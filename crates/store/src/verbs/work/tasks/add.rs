@@ -17,7 +17,7 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::work::life::unreachable;
 use crate::{Caller, Command, StoreError};
 
-/// A task of the list as an error message names it.
+/// A task of the list, as error messages name it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     at: usize,
@@ -47,14 +47,14 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// What a task waits for: others of the list, and those that are there.
+/// Dependencies of a task: other tasks of the list, and existing ones.
 #[derive(Default)]
 struct Deps {
     new: Vec<usize>,
     old: Vec<TaskId>,
 }
 
-/// The places of those that have a name.
+/// Positions of the named tasks, by name.
 fn names(verb: &verbs::TaskAdd) -> Result<HashMap<&str, usize>, StoreError> {
     let mut names = HashMap::new();
     for (at, task) in verb.input.tasks.iter().enumerate() {
@@ -66,7 +66,7 @@ fn names(verb: &verbs::TaskAdd) -> Result<HashMap<&str, usize>, StoreError> {
     Ok(names)
 }
 
-/// What each task waits for, by name or id; a cycle is named.
+/// Dependencies of each task, by name or id; refuses a cycle and names it.
 fn deps(verb: &verbs::TaskAdd) -> Result<Vec<Deps>, StoreError> {
     let names = names(verb)?;
     let mut all = Vec::with_capacity(verb.input.tasks.len());
@@ -94,7 +94,7 @@ fn deps(verb: &verbs::TaskAdd) -> Result<Vec<Deps>, StoreError> {
     Ok(all)
 }
 
-/// The tasks that others of the list depend on, which must be in the project.
+/// The existing tasks that the list depends on; they must be in the project.
 async fn known(verb: &verbs::TaskAdd, tx: &mut Tx<'_>, deps: &[Deps]) -> Result<HashMap<TaskId, TaskRow>, StoreError> {
     let ids: Vec<TaskId> =
         deps.iter().flat_map(|deps| &deps.old).copied().collect::<HashSet<_>>().into_iter().collect();
@@ -111,7 +111,7 @@ async fn known(verb: &verbs::TaskAdd, tx: &mut Tx<'_>, deps: &[Deps]) -> Result<
     Ok(found)
 }
 
-/// The lines of work that are named must be in the project.
+/// Refuses activities that are not in the project.
 async fn check_activities(verb: &verbs::TaskAdd, tx: &mut Tx<'_>) -> Result<(), StoreError> {
     let mut seen: HashSet<ActivityId> = HashSet::new();
     for (at, task) in verb.input.tasks.iter().enumerate() {
@@ -147,10 +147,10 @@ impl Command for verbs::TaskAdd {
         let known = known(self, tx, &deps).await?;
         check_activities(self, tx).await?;
         let similar = similar::find(tx, self.project, tasks).await?;
-        // Nothing is refused from here on.
+        // No refusals below this line.
         let ids: Vec<TaskId> = tasks.iter().map(|_| TaskId::generate()).collect();
         let mut lines = Vec::with_capacity(tasks.len());
-        // What waits only for new ones waits for nothing that has ended.
+        // A task that depends only on new tasks cannot be unreachable.
         let old = deps.iter().any(|deps| !deps.old.is_empty());
         for (at, task) in tasks.iter().enumerate() {
             let on: Vec<TaskId> = deps[at].new.iter().map(|on| ids[*on]).chain(deps[at].old.iter().copied()).collect();

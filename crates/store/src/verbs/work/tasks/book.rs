@@ -1,5 +1,5 @@
-//! Tasks that a transaction has read and changed. Many commands share one transaction: each row is read once, changed in
-//! memory, and written with the others.
+//! Tasks that a transaction has read and changed. Many commands share one transaction: each row is read once, changed
+//! in memory, and written with the others.
 //!
 //! No other transaction writes meanwhile, so rows stay true until the commit; the statement that writes a task still
 //! checks its fence.
@@ -59,7 +59,7 @@ pub(crate) struct Book {
     /// The files of held tasks.
     pub(super) running: HashMap<ProjectId, HashMap<TaskId, Vec<String>>>,
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
-    /// Fences as the table has them. Nobody else writes fences or places, so they stay known for the whole transaction:
+    /// Fences as the table has them. No other code writes fences or places, so they stay valid for the transaction:
     /// code that has a copy of a row may put it back after the row itself was forgotten.
     fences: HashMap<TaskId, u64>,
     /// Places in the queue as the table has them.
@@ -98,7 +98,7 @@ impl Book {
         self.tasks.insert(task.id, task);
     }
 
-    /// A changed task; `told`: announce it to clients.
+    /// A changed task; `told` if clients must see the change.
     pub(super) fn changed(&mut self, task: TaskRow, told: bool) {
         let announced = self.lines.get(&task.project).is_some_and(|lines| lines.contains_key(&task.id));
         if told || announced {

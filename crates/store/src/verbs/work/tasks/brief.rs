@@ -1,21 +1,21 @@
-//! Everything that an agent needs to know about its task, as text.
+//! The brief: all that an agent needs to know about its task, as text.
 
 use protocol::{Criterion, FileFormat, Handover, Task};
 
 use super::before::{self, Before};
 
-/// Where the next worker finds what an earlier one did.
+/// Where the next worker finds an earlier worker's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// In its own workspace: it is the same.
+    /// In its own workspace, which the earlier worker used.
     Here,
-    /// In its own workspace: it was brought there.
+    /// In its own workspace, copied from another runner.
     Brought,
-    /// On a branch, if anywhere.
+    /// On a branch, if it was pushed.
     Elsewhere,
 }
 
-/// The brief of a task: what is to be done, what it builds on, how it is accepted, what was left behind, how to report.
+/// The brief of a task: description, results of dependencies, acceptance, hand-over, and how to report.
 pub(crate) fn brief(
     task: &Task,
     before: &[Before],
@@ -30,7 +30,7 @@ pub(crate) fn brief(
         }
     };
     if let Some(refused) = refused {
-        section("The last report was refused: mend this first", refused);
+        section("The last report was refused: fix this first", refused);
     }
     section("Context", &task.context);
     if !before.is_empty() {
@@ -79,7 +79,7 @@ fn left_behind(work: Work, left: &Handover) -> String {
     lines.join("\n")
 }
 
-/// A criterion in words.
+/// A criterion as text.
 pub(crate) fn words(criterion: &Criterion) -> String {
     match criterion {
         Criterion::FileExists { path } => format!("`{path}` exists and is not empty"),

@@ -1,4 +1,4 @@
-//! What a task to be added must be like; every refusal names the place in the list.
+//! Validation of new tasks; every refusal names the position in the list.
 
 use domain::text::{Field, NAME, PROMPT};
 use engine::tasks::order::MAX_PRIORITY;
@@ -6,14 +6,14 @@ use protocol::{Criterion, TaskAdd, TaskReport};
 
 use crate::StoreError;
 
-/// How many tasks are added together at most.
+/// The maximum number of tasks added together.
 pub(super) const MAX_TASKS: usize = 10_000;
-/// How many of each a task may have.
+/// The maximum numbers of criteria, files, dependencies and needs of a task.
 const MAX_CRITERIA: usize = 50;
 const MAX_FILES: usize = 200;
 const MAX_DEPS: usize = 200;
 const MAX_NEEDS: usize = 20;
-/// How long the time-out of a command may be.
+/// The maximum time-out of a command, in seconds.
 const MAX_TIMEOUT: u32 = 24 * 3600;
 
 const DESCRIPTION: Field = Field { name: "tasks", optional: false, ..PROMPT };
@@ -21,14 +21,14 @@ const CONTEXT: Field = Field { name: "tasks", ..PROMPT };
 const PATH: Field = Field { name: "tasks", limit: 1024, lines: false, optional: false };
 const WORD: Field = Field { name: "tasks", limit: 80, lines: false, optional: false };
 const LOCAL_NAME: Field = Field { name: "tasks", limit: 200, lines: false, optional: false };
-/// What a worker says about its work.
+/// A worker's summary of its work.
 pub(super) const SUMMARY: Field = Field { name: "summary", optional: false, ..PROMPT };
-/// Words about why something is done, asked or failed.
+/// Why a person or worker did or asked something, or failed.
 pub(super) const REASON: Field = Field { name: "reason", limit: 4096, lines: true, optional: true };
-/// How far a worker is.
+/// A worker's progress note.
 pub(super) const PROGRESS: Field = Field { name: "progress", limit: 500, lines: false, optional: true };
 
-/// Refuses with the place in the list.
+/// An error that names the position in the list.
 pub(super) fn wrong(place: impl std::fmt::Display, what: impl std::fmt::Display) -> StoreError {
     StoreError::invalid("tasks", format!("`{place}`: {what}"))
 }
@@ -44,7 +44,7 @@ fn few<T>(place: &str, values: &[T], most: usize) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a task that is out of bounds.
+/// Refuses a task that exceeds a limit.
 pub(super) fn task(at: usize, task: &TaskAdd) -> Result<(), StoreError> {
     let place = |field: &str| format!("tasks[{at}].{field}");
     if let Some(name) = &task.id {
@@ -132,7 +132,7 @@ fn criterion(place: &str, criterion: &Criterion) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a report that is out of bounds.
+/// Refuses a report that exceeds a limit.
 pub(super) fn report(input: &TaskReport) -> Result<(), StoreError> {
     SUMMARY.check(&input.summary)?;
     if let Some(score) = input.context_score.filter(|score| !(1..=5).contains(score)) {
@@ -149,8 +149,7 @@ pub(super) fn report(input: &TaskReport) -> Result<(), StoreError> {
     texts.try_for_each(|text| Ok(Field { name: "deliverables", ..PATH }.check(text)?))
 }
 
-/// Refuses a worker's name or abilities that are out of bounds.
-/// The name of a worker in its one form.
+/// Refuses a worker's name or abilities that exceed a limit; returns the normalized name.
 pub(super) fn worker(name: &str, abilities: &[String]) -> Result<String, StoreError> {
     let name = Field { name: "worker", ..NAME }.name(name)?;
     if abilities.len() > 100 {

@@ -1,4 +1,4 @@
-//! What an earlier worker left behind for the next one.
+//! The hand-over from an earlier worker to the next.
 
 use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
@@ -16,7 +16,7 @@ use crate::verbs::work::workers::rows;
 use crate::verbs::workspaces::{self, json_or_none};
 use crate::{Caller, StoreError};
 
-/// What the last worker of a task left, and why the last report was refused, if it was.
+/// The hand-over of a task's last worker, and why its last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
     let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     let sessions: Vec<SessionId> = row.json("sessions")?;
     let report = reports.into_iter().rev().find(|report| report.attempt == number);
     let branch = match left_in(tx, task.id, &row, sessions.last()).await? {
-        // Whoever was asked by nobody to work there says itself where its work is.
+        // Only the worker knows the branch of work outside a session that the hub started.
         None => row.text_or_none("branch")?.or(report.as_ref().and_then(|report| report.deliverables.branch.clone())),
         Some(workspace) => workspaces::branch_in(tx.read(), workspace).await?,
     };
@@ -59,7 +59,7 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     Ok((Some(if seen { handover } else { handover.veiled() }), refused))
 }
 
-/// Who reads what is handed over: the owner of the worker that has the task now.
+/// The reader of a hand-over: the owner of the task's current worker.
 pub(super) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
     let owner = match task.worker() {
         Some(worker) => rows::get(tx, worker).await?.map(|slot| slot.owner.id),
@@ -68,7 +68,7 @@ pub(super) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, St
     Ok(owner.map_or_else(|| tx.caller.clone(), sight::as_person))
 }
 
-/// Whether a refused report was looked at. Of one whose task was cancelled or taken over before there is nothing to mend.
+/// Whether a refused report was judged. If the task was cancelled or taken over first, there is nothing to fix.
 async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError> {
     let sql = "SELECT outcome FROM attempts WHERE task = $1 AND number = $2";
     let row = tx.read().first(sql, args![report.task.to_string(), report.attempt]).await?;
@@ -76,8 +76,8 @@ async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError
     Ok(!matches!(outcome, Some(AttemptOutcome::TakenOver | AttemptOutcome::Cancelled)))
 }
 
-/// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
-/// its work. In a session of a person's that may be anything by now.
+/// The workspace of an attempt whose last session was started for the task. A person's session may have checked out
+/// something else since.
 async fn left_in(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -90,7 +90,7 @@ async fn left_in(
     Ok(own.map(|_| workspace))
 }
 
-/// Everything that an agent needs to know about a task that it is given, to be worked on in this workspace.
+/// The brief of a task that will be worked on in this workspace.
 pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -> Result<String, StoreError> {
     let task = tx.known_task(task).await?;
     let (handover, refused) = of(tx, &task).await?;
@@ -102,7 +102,7 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
     Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref()))
 }
 
-/// Where the next worker finds what an earlier one did.
+/// Where the next worker finds an earlier worker's work.
 async fn work(tx: &mut Tx<'_>, left: &Handover, here: WorkspaceId) -> Result<Work, StoreError> {
     if left.workspace == Some(here) {
         return Ok(Work::Here);

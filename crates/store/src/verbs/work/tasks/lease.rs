@@ -1,4 +1,4 @@
-//! Writing under a lease: signs of life, giving back, asking. Every write names its fence.
+//! Writes under a lease: heartbeats, releases and questions. Every write names its fence.
 
 use domain::{Action, Actor, EscalationKind, RunnerId, TaskId, WorkerKind};
 use engine::tasks::life::{Leaving, Why};
@@ -22,12 +22,12 @@ use crate::{Caller, Command, StoreError};
 use domain::AnswerAct;
 use domain::text::Field;
 
-/// How many leases end in one transaction at most.
+/// The maximum number of leases that one transaction expires.
 const EXPIRED: u32 = 200;
 
 const NOT_YOURS: &str = "only the owner of the worker that holds a task may write under its lease";
 
-/// Refuses whoever is not the holder of this fence: a zombie in words that make it stop, anybody else as forbidden.
+/// Refuses a caller that does not hold this fence: a zombie with a message that makes it stop, others as forbidden.
 pub(super) async fn holding(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
     tx.check(row.project, Action::See, "task").await?;
@@ -43,7 +43,7 @@ fn owns(tx: &Tx<'_>, holder: &rows::WorkerRow, row: &TaskRow) -> bool {
     match tx.caller.actor() {
         None => true,
         Some(Actor::User { id, .. }) => *id == holder.owner.id,
-        // An agent is the worker of its own session, not of what else its person runs.
+        // An agent is the worker of its own session only, not of its user's other sessions.
         Some(Actor::Agent { user, session, .. }) => *user == holder.owner.id && row.session() == Some(*session),
         Some(Actor::Observer { .. } | Actor::Runner { .. }) => false,
     }
@@ -61,7 +61,7 @@ impl Command for verbs::TaskHeartbeat {
         let settings = tx.work_settings(row.project).await?;
         let until = lease_end(&settings, tx.now, row.hold().map(|hold| hold.taken_at));
         let row = life::renew(tx, self.task, self.input.fence, until, self.input.progress.clone()).await?;
-        let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("{} is held by nobody", row.id)))?;
+        let worker = row.worker().ok_or_else(|| StoreError::Corrupt(format!("no worker holds {}", row.id)))?;
         if let Some(mut slot) = rows::get(tx, worker).await? {
             slot.seen_at = Some(tx.now);
             rows::put_quietly(tx, slot);
@@ -124,10 +124,10 @@ impl Command for verbs::TaskAsk {
     }
 }
 
-/// Takes tasks away from workers that were not heard from; answers with those tasks.
+/// Expires the leases of silent workers; returns their tasks.
 #[derive(Debug, Default, Serialize)]
 pub struct ExpireLeases {
-    /// The runners that are heard from: whoever is lost there has itself to blame.
+    /// Runners with a live link; a loss there counts against the worker.
     pub heard: Vec<RunnerId>,
 }
 
@@ -147,7 +147,7 @@ impl Command for ExpireLeases {
     }
 }
 
-/// Takes a task away from a worker whose lease has ended.
+/// Takes a task from a worker whose lease has expired.
 async fn expire(tx: &mut Tx<'_>, task: TaskId, heard: &[RunnerId]) -> Result<(), StoreError> {
     let row = tx.known_task(task).await?;
     let (Some(hold), Some(until)) = (row.hold(), row.lease_until()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Tasks: what is to be done, who holds it, what was handed back.
+//! Tasks: the queue, its verbs, and the rows of tasks.
 
 mod add;
 pub(crate) mod before;

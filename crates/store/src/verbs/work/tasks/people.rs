@@ -1,4 +1,4 @@
-//! What people decide about tasks: cancel, retry, answer.
+//! People's decisions about tasks: cancel, retry, answer.
 
 use domain::text::Field;
 use domain::{Action, AnswerAct, TaskId, TaskStatus};
@@ -14,7 +14,7 @@ use crate::verbs::work::life;
 use crate::verbs::work::review::{ask, evidence};
 use crate::{Command, StoreError};
 
-/// A task that the caller may decide about.
+/// A task that the caller may cancel, retry or answer for.
 async fn decidable(tx: &mut Tx<'_>, task: TaskId) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
     tx.check(row.project, Action::Decide, "task").await?;
@@ -101,7 +101,7 @@ impl Command for verbs::EscalationAnswer {
             let how = match &open.answered_by {
                 Some(by) => format!("{} answered this already", by.name),
                 None => {
-                    format!("nobody needs to answer any more: {}", open.answer.as_deref().unwrap_or("it is settled"))
+                    format!("no answer is needed any longer: {}", open.answer.as_deref().unwrap_or("it is settled"))
                 }
             };
             return Err(StoreError::Conflict(how));
@@ -116,7 +116,7 @@ impl Command for verbs::EscalationAnswer {
     }
 }
 
-/// What the answer does, and its words.
+/// The action of an answer, and its text.
 fn act(
     verb: &verbs::EscalationAnswer,
     open: &Escalation,
@@ -148,7 +148,7 @@ fn act(
         let why = format!("{} is {}: the answer can only be noted (`tell`)", task.named(), task.status());
         return Err(StoreError::Conflict(why));
     }
-    // The label of a worker's own option is the answer; that of the hub's options is only what to do.
+    // The label of a worker's own option is the answer itself; the label of a hub's option only names the action.
     let own = open.options != ask::Ask::new(open.kind, "", Default::default()).options;
     let words = match (own && !chosen.is_empty(), said.trim().is_empty()) {
         (true, true) => chosen.to_owned(),

@@ -29,7 +29,7 @@ const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d 
 /// The minimum number of tasks read from the queue at once.
 const CHUNK: usize = 128;
 
-/// How many tasks of the queue are searched for one that fits; up to [`FAR`] if none of them does.
+/// Tasks searched for one that fits; up to [`FAR`] if none of the first does.
 pub(crate) const AHEAD: usize = 64;
 pub(crate) const FAR: usize = 2048;
 
@@ -61,23 +61,23 @@ impl Tx<'_> {
         self.task(id).await?.ok_or(StoreError::NotFound("task"))
     }
 
-    /// Writes a changed task, and tells clients.
+    /// Writes a changed task and announces it.
     pub(crate) fn put_task(&mut self, mut task: TaskRow) {
         task.updated_at = self.now;
         self.change().changed(task, true);
     }
 
-    /// Writes a changed task without telling anybody: nothing changed that clients show.
+    /// Writes a changed task without an announcement: no client shows the difference.
     pub(crate) fn put_task_quietly(&mut self, task: TaskRow) {
         self.change().changed(task, false);
     }
 
-    /// Adds a task, and tells clients.
+    /// Adds a task and announces it.
     pub(crate) fn add_task(&mut self, task: TaskRow) {
         self.change().added(task);
     }
 
-    /// How a project hands out its tasks.
+    /// The work settings of a project.
     pub(crate) async fn work_settings(&mut self, project: ProjectId) -> Result<WorkSettings, StoreError> {
         if let Some(known) = self.book().settings.get(&project) {
             return Ok(known.clone());
@@ -115,7 +115,7 @@ impl Tx<'_> {
 
     /// The first `count` tasks of a project's queue, in order.
     pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
-        // More than once where this transaction has taken all that was read.
+        // Reads again if this transaction has taken all tasks that were read.
         let enough = |window: &Window| window.len() >= count || !window.is_partial();
         while !self.book().windows.get(&project).is_some_and(enough) {
             self.look_ahead(project, count).await?;
@@ -133,8 +133,8 @@ impl Tx<'_> {
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
         let book = self.book();
         let end = book.windows.get(&project).and_then(Window::end);
-        // The tasks that the group's commands will take, and some to choose from. The table still has tasks as ready that
-        // this transaction has taken.
+        // The tasks that the group's commands will take, and some to choose from. The table still lists tasks as ready
+        // that this transaction has taken.
         let least = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
         let wanted = CHUNK.max(least);
         let (sql, values) = queue(project, end, wanted);

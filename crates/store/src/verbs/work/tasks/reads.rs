@@ -15,20 +15,20 @@ use crate::verbs::sight::{self, Sight};
 use crate::verbs::work::review::{ask, evidence, judge};
 use crate::{Caller, Store, StoreError};
 
-/// How many tasks are listed when nothing is said, and at most.
+/// The default and maximum number of listed tasks.
 const PAGE: (u32, u32) = (200, 1000);
 
-/// The same for whole tasks, each of which may be long.
+/// The default and maximum number of whole tasks, each of which may be long.
 const WHOLE_PAGE: (u32, u32) = (100, 200);
 
-/// How many dependants are shown with a task.
+/// The maximum number of dependants in a task's detail.
 const DEPENDANTS: u32 = 500;
 
-/// How long a report is, and a question, as SQL.
+/// SQL for the length of a report and of a question.
 const REPORT: &str = "LENGTH(summary) + LENGTH(deliverables) + LENGTH(results)";
 const QUESTION: &str = "LENGTH(question) + LENGTH(options) + LENGTH(context)";
 
-/// What is shown of a task, which is the first value.
+/// The newest rows of a table for one task, whose id is `$1`.
 fn of_task(table: &str) -> Fitting<'_> {
     Fitting { table, size: "1", newest: "id", among: "task = $1", most: MAX_OF_ONE_TASK }
 }
@@ -74,7 +74,7 @@ pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
     })
 }
 
-/// Restricts to projects that the caller may see; `None`: there are none.
+/// Restricts a query to projects that the caller may see; `None` if there are none.
 async fn among(
     c: &mut Connection<'_>,
     caller: &Caller,
@@ -104,7 +104,7 @@ impl Store {
         projects::check(&mut reader.borrow(), caller, project, Action::Write, "project").await.map(drop)
     }
 
-    /// The tasks that the caller may see, in the order of their ids.
+    /// The tasks that the caller may see, ordered by id.
     pub async fn tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<TaskLine>, StoreError> {
         let limit = page_size(filter.limit, PAGE)?;
         let veil = |sight: &Sight<'_>, line: &mut TaskLine| {
@@ -115,14 +115,14 @@ impl Store {
         self.listed(caller, filter, limit, LINE, line, veil).await
     }
 
-    /// The same with all that they were added with.
+    /// The tasks that the caller may see, with all their fields.
     pub async fn whole_tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<Task>, StoreError> {
         let limit = page_size(filter.limit, WHOLE_PAGE)?;
         let veil = |sight: &Sight<'_>, task: &mut Task| sight.task(task);
         self.listed(caller, filter, limit, row::COLUMNS, |row| Ok(TaskRow::read(row)?.view()), veil).await
     }
 
-    /// What a filter lets through; `columns` selects from `tasks t`.
+    /// The tasks that match a filter; `columns` selects from `tasks t`.
     async fn listed<T>(
         &self,
         caller: &Caller,
@@ -157,7 +157,7 @@ impl Store {
         Ok(listed)
     }
 
-    /// One task with what happened to it last.
+    /// One task with its recent history.
     pub async fn task_detail(&self, caller: &Caller, id: TaskId) -> Result<TaskDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -201,7 +201,7 @@ impl Store {
         Ok(detail)
     }
 
-    /// What people are asked, oldest first: what was asked last, as much as fits into one answer.
+    /// The newest escalations that fit into one answer, oldest first.
     pub async fn escalations(&self, caller: &Caller, filter: EscalationFilter) -> Result<Vec<Escalation>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -234,7 +234,7 @@ impl Store {
     }
 }
 
-/// What people are still asked, in one project or everywhere; which projects may be seen is for the caller to check.
+/// The open escalations of one project or of all. The caller must check which projects may be seen.
 pub(crate) async fn open_escalations(
     c: &mut Connection<'_>,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! Reporting: what a worker hands back under its fence, or too late.
+//! Reports under a fence, and late ones.
 
 use domain::limits::MAX_LATE_REPORTS;
 use domain::{Action, Actor, SessionId, TaskId, UserId};
@@ -13,18 +13,18 @@ use crate::verbs::room::room;
 use crate::verbs::work::review::judge::{self, NewReport, Source};
 use crate::{Caller, Command, StoreError};
 
-/// What became of a report when it came in.
+/// Outcome of an incoming report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "almost every one was taken")]
 pub enum Reported {
-    /// It was taken: accepted, on its way to be checked, or to a person.
+    /// The report was accepted, or waits for a check or a person.
     Taken(Report),
-    /// Its lease was lost: it is kept and shown, and its worker must stop.
+    /// The lease was lost: the hub keeps and shows the report, and the worker must stop.
     Late {
-        /// As it is kept.
+        /// The stored report.
         report: Report,
-        /// Why, in words for the worker.
+        /// Why it is late, for the worker.
         why: String,
     },
 }
@@ -44,7 +44,7 @@ impl Command for verbs::TaskReport {
     }
 }
 
-/// Takes one report, or keeps it as late.
+/// Takes a report, or keeps it as late.
 pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) -> Result<Reported, StoreError> {
     let new = NewReport {
         summary: input.summary.clone(),
@@ -69,8 +69,8 @@ pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) ->
     Ok(Reported::Late { report, why })
 }
 
-/// Whether a worker of the caller's held the task under this fence, and the report of that hold was not accepted: only
-/// then is what it says late, and kept.
+/// Whether a worker of the caller held the task under this fence and its report was not accepted: only then is a report
+/// late, and kept.
 async fn had_it(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<bool, StoreError> {
     let sql = "SELECT w.owner, a.outcome, a.sessions FROM attempts a JOIN workers w ON w.id = a.worker \
                WHERE a.task = $1 AND a.fence = $2";

@@ -1,4 +1,4 @@
-//! The row of a task: the one truth about it, lease included.
+//! The row of a task, including its lease.
 
 use domain::text::title;
 use domain::{ActivityId, AuthorKind, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkspaceId};
@@ -14,14 +14,14 @@ use crate::verbs::users;
 /// The priority of a task that names none.
 const PRIORITY: u8 = 5;
 
-/// Reads tasks with the name of the person who added them.
+/// Reads tasks with their authors' names.
 pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
     t.session, t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.ready_at, t.taken_at, \
     t.asked, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
     FROM tasks t JOIN users u ON u.id = t.created_by";
 
-/// Names the columns that [`TaskRow::inserted`] gives values for.
+/// The columns of [`TaskRow::inserted`].
 pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
     priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, waiting, attempt, \
     fence, worker, lease_until, session, workspace, progress, refusals, workers_tried, not_by, waits_for, ready_at, \
@@ -51,7 +51,7 @@ pub(crate) const CHANGING: &[&str] = &[
     "updated_at",
 ];
 
-/// A task as it is in the database. Its life changes only by [`TaskRow::with_life`], which the machine's steps call.
+/// A task's row. Only [`TaskRow::with_life`] changes its life; only transitions call it.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskRow {
     pub(crate) id: TaskId,
@@ -65,12 +65,12 @@ pub(crate) struct TaskRow {
     pub(crate) needs: Vec<String>,
     pub(crate) deps: Vec<TaskId>,
     pub(crate) priority: u8,
-    /// Where it was worked on last; stays, so that the next worker can continue there.
+    /// The workspace of the last session; kept, so that the next worker can continue there.
     pub(crate) workspace: Option<WorkspaceId>,
     pub(crate) created_by: UserRef,
-    /// The session whose agent added it on their behalf.
+    /// The session whose agent added the task for its user.
     pub(crate) author_session: Option<SessionId>,
-    /// Whether an agent added it, in a session or with their own token.
+    /// Whether an agent added the task, in a session or with its user's token.
     pub(crate) by_agent: bool,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
@@ -85,7 +85,7 @@ impl std::ops::Deref for TaskRow {
     }
 }
 
-/// A text column that may hold an id.
+/// An optional id in a text column.
 pub(crate) fn id_or_none<T: std::str::FromStr<Err: std::fmt::Display>>(
     row: &Row,
     column: &str,
@@ -94,7 +94,7 @@ pub(crate) fn id_or_none<T: std::str::FromStr<Err: std::fmt::Display>>(
     row.text_or_none(column)?.map(parse).transpose()
 }
 
-/// Reads where a task is, with what exists there.
+/// Reads the state with its data.
 fn state(row: &Row) -> Result<State, StoreError> {
     let broken = |what: &str| StoreError::Corrupt(format!("a held task has no {what}"));
     let hold = || {
@@ -160,7 +160,7 @@ impl TaskRow {
         })
     }
 
-    /// A task that somebody adds.
+    /// A new task.
     pub(crate) fn new(
         id: TaskId,
         project: ProjectId,
@@ -192,27 +192,27 @@ impl TaskRow {
         }
     }
 
-    /// The task after a step of its life.
+    /// The task with another life.
     pub(crate) fn with_life(self, life: Life) -> Self {
         Self { life, ..self }
     }
 
-    /// Its life, for the next step.
+    /// The state for the next transition.
     pub(crate) fn life(&self) -> &Life {
         &self.life
     }
 
-    /// Who added it, and with whose hand.
+    /// The author, and whether an agent wrote for them.
     pub(crate) fn writer(&self) -> WrittenBy {
         WrittenBy { user: self.created_by.clone(), agent: self.author_session, by_agent: self.by_agent }
     }
 
-    /// What it needs and somebody with these abilities lacks.
+    /// The needs of the task that these abilities do not cover.
     pub(crate) fn lacks(&self, abilities: &[String]) -> Vec<&str> {
         self.needs.iter().filter(|need| !abilities.contains(need)).map(String::as_str).collect()
     }
 
-    /// Its place in the queue, if it is in there.
+    /// The position in the queue, if the task is ready.
     pub(crate) fn place(&self) -> Option<i64> {
         let since = self.ready_at.filter(|_| self.status() == TaskStatus::Ready)?;
         Some(queue_key(since, self.priority))
@@ -269,13 +269,13 @@ impl TaskRow {
         ]
     }
 
-    /// The hold on it, while somebody works.
+    /// The lease, while a worker holds the task.
     pub(crate) fn lease(&self) -> Option<Lease> {
         let (worker, expires_at) = (self.worker()?, self.lease_until()?);
         Some(Lease { worker, fence: self.fence, expires_at })
     }
 
-    /// As boards and lists show it.
+    /// The task for boards and lists.
     pub(crate) fn line(&self) -> TaskLine {
         TaskLine {
             id: self.id,
@@ -296,7 +296,7 @@ impl TaskRow {
         }
     }
 
-    /// As its worker and its page see it.
+    /// The task for its worker and its page.
     pub(crate) fn view(&self) -> Task {
         Task {
             id: self.id,
@@ -324,7 +324,7 @@ impl TaskRow {
         }
     }
 
-    /// How it is named in words for people.
+    /// Title and id, for messages to people.
     pub(crate) fn named(&self) -> String {
         format!("`{}` ({})", self.title, self.id)
     }

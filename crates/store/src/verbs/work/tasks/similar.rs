@@ -1,7 +1,7 @@
-//! Near-duplicates: open tasks that say nearly the same as those that are added.
+//! Near-duplicates: open tasks with nearly the same text as new ones.
 //!
-//! Each text is shortened to a few numbers; nearly equal texts are likely to share one. However many tasks there are,
-//! only the newest few that share a number are looked at.
+//! Each text has a few hashes; nearly equal texts probably share one. Only the newest few tasks that share a hash are
+//! compared, however many tasks there are.
 
 use std::collections::HashMap;
 
@@ -15,20 +15,20 @@ use crate::StoreError;
 use crate::sql::{Value, args};
 use crate::tx::Tx;
 
-/// How many tasks that share a number are looked at.
+/// The maximum number of compared tasks for each hash.
 pub(super) const LOOK: usize = 8;
 
-/// How much of a text is compared.
+/// The maximum compared length of a text.
 const COMPARED: usize = 2000;
 
-/// Something that a new task is like: another of the list, or one that is there.
+/// A near-duplicate of a new task: another of the list, or an existing one.
 #[derive(Debug)]
 pub(super) enum Like {
     New(usize),
     Old(TaskId, String),
 }
 
-/// What is known of the texts of a list before it is added.
+/// Hashes and near-duplicates of a list before it is added.
 #[derive(Debug)]
 pub(super) struct Similar {
     numbers: Vec<[i64; 2]>,
@@ -39,14 +39,14 @@ fn gist(description: &str, files: &[String]) -> Gist {
     Gist::of(&description.chars().take(COMPARED).collect::<String>(), files)
 }
 
-/// Says which numbers the tasks of a list have, for reading many at once.
+/// Adds the hashes of a list to the rows to read.
 pub(super) fn foresee(project: ProjectId, tasks: &[TaskAdd], wanted: &mut Wanted) {
     for task in tasks.iter().take(256) {
         wanted.gists.extend(gist(&task.description, &task.files).numbers().map(|number| (project, number)));
     }
 }
 
-/// Looks for tasks that say nearly the same as those of a list.
+/// Finds near-duplicates of the tasks of a list.
 pub(super) async fn find(tx: &mut Tx<'_>, project: ProjectId, tasks: &[TaskAdd]) -> Result<Similar, StoreError> {
     let gists: Vec<Gist> = tasks.iter().map(|task| gist(&task.description, &task.files)).collect();
     let numbers: Vec<[i64; 2]> = gists.iter().map(Gist::numbers).collect();
@@ -85,11 +85,10 @@ pub(super) async fn find(tx: &mut Tx<'_>, project: ProjectId, tasks: &[TaskAdd])
             }
         }
     }
-    // In one list the titles of others are at hand.
     Ok(Similar { numbers, like })
 }
 
-/// Remembers the texts of tasks that were added, and says what they are like.
+/// Stores the hashes of added tasks, and returns their near-duplicates.
 pub(super) fn keep(tx: &mut Tx<'_>, project: ProjectId, ids: &[TaskId], found: Similar) -> Vec<SimilarTask> {
     for (id, [one, other]) in ids.iter().zip(&found.numbers) {
         let second = (one != other).then_some(other);
@@ -116,7 +115,7 @@ pub(super) fn keep(tx: &mut Tx<'_>, project: ProjectId, ids: &[TaskId], found: S
 }
 
 impl Tx<'_> {
-    /// Reads the newest tasks that share these numbers, all at once.
+    /// Reads the newest tasks with these hashes in one query.
     pub(super) async fn know_gists(&mut self, wanted: &[(ProjectId, i64)]) -> Result<(), StoreError> {
         let mut missing: Vec<(ProjectId, i64)> =
             wanted.iter().filter(|key| !self.book().gists.contains_key(key)).copied().collect();

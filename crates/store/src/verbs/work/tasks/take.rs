@@ -1,4 +1,4 @@
-//! Taking a task: the next one in the queue that fits, under a lease.
+//! Taking a task: the next fitting one in the queue, under a lease.
 
 use domain::{Action, Actor, ProjectId, SessionId, TaskId, TaskStatus, UserId, WorkerKind, WorkerStatus, WorkspaceId};
 use engine::tasks::files::lists_overlap;
@@ -27,7 +27,7 @@ impl Command for verbs::TaskTake {
         take(tx, self.project, &self.input).await
     }
 
-    /// Whoever was told to wait asks again with the same key.
+    /// A worker that got no task retries with the same key.
     fn is_final(output: &Taken) -> bool {
         output.taken.is_some()
     }
@@ -37,7 +37,7 @@ impl Command for verbs::TaskTake {
     }
 }
 
-/// Says that a task will be taken, and by whom, as far as that is known.
+/// Adds the rows that a take will read.
 pub(super) fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wanted: &mut super::Wanted) {
     wanted.takes.push(project);
     if let (Ok((owner, _)), Some(name)) = (caller.author(), &input.worker) {
@@ -45,7 +45,7 @@ pub(super) fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wan
     }
 }
 
-/// What a worker without a name is called.
+/// The name of a worker that gave none.
 pub(super) fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
     match &tx.caller.who {
         Who::Actor { actor: Actor::Agent { session, .. }, .. } => Ok(agent_name(*session)),
@@ -53,8 +53,8 @@ pub(super) fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
     }
 }
 
-/// What the worker of a session's agent is called: always the same, and without the session's id, which everybody who
-/// sees the project would read.
+/// The name of the worker of a session's agent: stable, and without the session's id, which everybody who sees the
+/// project could read.
 fn agent_name(session: SessionId) -> String {
     format!("agent-{}", &hex::encode(Sha256::digest(session.to_string()))[..8])
 }
@@ -68,7 +68,7 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
     tx.check(project, Action::Write, "project").await?;
     let (owner, _) = caller.author()?;
     let name = match &input.worker {
-        // The agent of a session is the worker of its session: it takes nothing from its person's other workers.
+        // A session's agent is always the worker of its session; it cannot act as another worker of its user.
         Some(name) if caller.session().is_none() => name.clone(),
         _ => caller_name(tx)?,
     };
@@ -86,7 +86,7 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
     as_worker(tx, project, &owner, &name, input, session).await
 }
 
-/// The task that an agent's session is for, however often it asks.
+/// The task of an agent's session; asking again returns the same task.
 async fn of_session(tx: &mut Tx<'_>, session: SessionId, wanted: Option<TaskId>) -> Result<Option<Taken>, StoreError> {
     let sql = "SELECT id FROM tasks WHERE session = $1 AND lease_until IS NOT NULL";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(None) };
@@ -119,7 +119,7 @@ async fn as_worker(
     {
         return Ok(nothing(format!("worker `{name}` takes nothing: {why}")));
     }
-    // The same worker asks again: whatever it was doing under the old fence is over, and it may go on under a new one.
+    // The worker asks again: its old hold ends, and it may continue under a new fence.
     let mut first = input.task;
     if let Some(before) = worker.task
         && let Some(task) = tx.task(before).await?
@@ -147,7 +147,7 @@ async fn as_worker(
     taken(tx, task).await
 }
 
-/// Notes that a task is worked on in the session of the agent that took it.
+/// Records the session of the agent that took a task.
 async fn works_in_session(tx: &mut Tx<'_>, task: TaskId, fence: u64, session: SessionId) -> Result<(), StoreError> {
     let sql = "SELECT workspace FROM sessions WHERE id = $1";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(()) };
@@ -156,7 +156,7 @@ async fn works_in_session(tx: &mut Tx<'_>, task: TaskId, fence: u64, session: Se
     life::work_in(tx, task, fence, session, workspace, branch).await
 }
 
-/// Why a worker gets nothing now, whatever there is.
+/// Why a worker may take no task at all now.
 async fn pauses(tx: &mut Tx<'_>, worker: &rows::WorkerRow, project: ProjectId) -> Result<Option<String>, StoreError> {
     let because = worker.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let until = worker.until.map(|until| format!(" until {until}")).unwrap_or_default();
@@ -175,7 +175,7 @@ async fn pauses(tx: &mut Tx<'_>, worker: &rows::WorkerRow, project: ProjectId) -
     Ok(frozen.then(|| "everything is stopped here: nothing is handed out until it is thawed".to_owned()))
 }
 
-/// Whether a worker's owner stopped everything; asked once in a transaction.
+/// Whether a worker's owner has frozen it; read once per transaction.
 async fn is_frozen(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result<bool, StoreError> {
     if let Some(known) = tx.book().frozen.get(&(owner, project)) {
         return Ok(*known);
@@ -185,7 +185,7 @@ async fn is_frozen(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result
     Ok(frozen)
 }
 
-/// A certain task, or why it cannot be taken.
+/// A given task, or why it cannot be taken.
 async fn certain(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -203,19 +203,19 @@ async fn certain(
     Ok(Ok(task))
 }
 
-/// The next task in the queue that fits, or why none does. Looks only so far ahead, however long the queue is.
+/// The next fitting task in the queue, or why none fits. Searches a limited part of the queue.
 async fn next(
     tx: &mut Tx<'_>,
     project: ProjectId,
     worker: &rows::WorkerRow,
 ) -> Result<Result<TaskId, String>, StoreError> {
-    // Mostly one of the first fits.
+    // Usually one of the first fits.
     if let Some(task) = look(tx, project, worker, 8).await?.fits {
         return Ok(Ok(task));
     }
     let mut seen = look(tx, project, worker, AHEAD).await?;
     if seen.fits.or(seen.clashes).is_none() && seen.count == AHEAD {
-        // What this worker cannot do holds nothing up that comes after it.
+        // Tasks that this worker cannot do must not block later ones.
         seen = look(tx, project, worker, FAR).await?;
     }
     if let Some(task) = seen.fits.or(seen.clashes) {
@@ -223,26 +223,26 @@ async fn next(
     }
     if let Some(task) = seen.refused {
         return Ok(match others(tx, worker, task).await? {
-            true => Err(format!("`{}` could not do what is ready: others go first", worker.name)),
+            true => Err(format!("`{}` failed at the ready tasks: other workers go first", worker.name)),
             false => Ok(task),
         });
     }
     Ok(Err(match seen.count {
         0 => "no task is ready in this project".to_owned(),
-        1 => format!("the task that is ready needs what `{}` lacks: {}", worker.name, seen.lacking.join(", ")),
+        1 => format!("the ready task needs abilities that `{}` lacks: {}", worker.name, seen.lacking.join(", ")),
         count => {
-            format!("all {count} tasks that are ready need what `{}` lacks: {}", worker.name, seen.lacking.join(", "))
+            format!("all {count} ready tasks need abilities that `{}` lacks: {}", worker.name, seen.lacking.join(", "))
         }
     }))
 }
 
-/// What a look at the queue found for a worker.
+/// Result of a search for a worker's next task.
 #[derive(Default)]
 struct Seen {
     fits: Option<TaskId>,
-    /// The first that touches files that are worked on: it comes later, but it comes.
+    /// The first task whose files are in use; it becomes available later.
     clashes: Option<TaskId>,
-    /// The first that the worker could not do before.
+    /// The first task that this worker has failed at.
     refused: Option<TaskId>,
     lacking: Vec<String>,
     count: usize,
@@ -276,7 +276,7 @@ async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::WorkerRow, ahe
     Ok(seen)
 }
 
-/// Whether there are other workers that could take what this one could not do: able to, and heard from lately.
+/// Whether another able worker, active or recently heard from, could take a task that this one failed at.
 async fn others(tx: &mut Tx<'_>, worker: &rows::WorkerRow, task: TaskId) -> Result<bool, StoreError> {
     let task = tx.known_task(task).await?;
     let lately = tx.now.plus_millis(-LATELY);
@@ -291,7 +291,7 @@ async fn others(tx: &mut Tx<'_>, worker: &rows::WorkerRow, task: TaskId) -> Resu
     Ok(all.iter().any(|slot| slot.id != worker.id && there(slot) && could(slot)))
 }
 
-/// A task in its worker's hands, with all that it needs to know.
+/// A taken task with its lease, hand-over and brief.
 pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreError> {
     let row = tx.known_task(task).await?;
     let settings = tx.work_settings(row.project).await?;
@@ -309,7 +309,7 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
     Ok(Taken { taken: Some(taken), why_not: None })
 }
 
-/// The worker's row behind a task, for access: `None` if nobody holds it.
+/// The worker that holds a task, for access checks.
 pub(super) async fn holder(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Option<rows::WorkerRow>, StoreError> {
     match task.worker() {
         Some(worker) => rows::get(tx, worker).await,

@@ -1,4 +1,4 @@
-//! Who had the tasks that people are asked about, read when somebody asks.
+//! Previous workers of escalated tasks.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,9 +10,9 @@ use crate::StoreError;
 use crate::sql::{Connection, Row};
 use crate::verbs::sight::Sight;
 
-/// How many of a task's attempts are named with a question.
+/// The maximum number of attempts shown with a question.
 const NAMED: usize = 20;
-/// How much of an attempt's reason is, in characters.
+/// The maximum length of an attempt's reason, in characters.
 const WORDS: usize = 500;
 
 fn line(row: &Row, seen: bool) -> Result<AttemptLine, StoreError> {
@@ -38,7 +38,7 @@ fn shortened(reason: &str) -> String {
     }
 }
 
-/// Adds to each question who had its task, first to last, the newest of them.
+/// Adds the newest attempts at its task to each question, oldest first.
 pub(super) async fn tried(
     c: &mut Connection<'_>,
     sight: &Sight<'_>,

@@ -1,4 +1,4 @@
-//! A turn: what some workers hand back, and what they take next, in one transaction.
+//! A turn: reports and takes of several workers in one transaction.
 
 use domain::Action;
 use protocol::{TURN, TaskTurn, TurnReport, Turned, TurnedIn, Verb, verbs};
@@ -37,7 +37,7 @@ impl Command for verbs::TaskTurn {
         Ok(turned)
     }
 
-    /// What was handed back is not handed back again; whoever only asked, and was told to wait, asks again.
+    /// A turn with reports must not run twice; one that only waited for tasks is retried.
     fn is_final(output: &Turned) -> bool {
         !output.reports.is_empty() || output.taken.iter().any(|taken| taken.taken.is_some())
     }
@@ -51,7 +51,7 @@ impl Command for verbs::TaskTurn {
     }
 }
 
-/// Refuses a turn that is out of bounds, before anything of it is done.
+/// Refuses a turn that exceeds a limit, before any part of it runs.
 fn within(tx: &Tx<'_>, input: &TaskTurn) -> Result<(), StoreError> {
     for (name, count) in [("reports", input.reports.len()), ("takes", input.takes.len())] {
         if count > TURN {

@@ -15,9 +15,9 @@ use crate::verbs::work::workers::{rows, settings};
 /// The rows that the commands of a group will read.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// Tasks that a command changes.
+    /// Tasks that a command will change.
     pub(crate) tasks: Vec<TaskId>,
-    /// Tasks that may be accepted: their dependants are needed, too.
+    /// Tasks that may be accepted; this needs their dependants, too.
     pub(crate) ends: Vec<TaskId>,
     /// The project of each task that a command takes.
     pub(crate) takes: Vec<ProjectId>,
@@ -75,7 +75,7 @@ impl Tx<'_> {
         let Some(row) = self.stored().first(sql, vec![text(project)]).await? else { return Ok(()) };
         let facts = projects::facts(&row)?;
         self.batch().known.facts.entry(project).or_insert(facts);
-        // With a freeze in force, settings and freezes are read when they matter.
+        // If anything is frozen, settings and freezes are read on demand.
         if row.integer("freezes")? == 0 {
             let settings: WorkSettings = match row.text_or_none("settings")? {
                 Some(_) => row.json("settings")?,

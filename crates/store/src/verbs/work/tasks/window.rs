@@ -9,24 +9,24 @@ use domain::TaskId;
 pub(crate) struct Window {
     ready: BTreeMap<(i64, TaskId), ()>,
     keys: BTreeMap<TaskId, i64>,
-    /// Everything up to here was read; `None`: everything was.
+    /// The end of the known part; `None` if the whole queue was read.
     up_to: Option<(i64, TaskId)>,
 }
 
 impl Window {
-    /// Up to where it was read, if there may be more.
+    /// The end of the known part, if the queue may continue.
     pub(super) fn end(&self) -> Option<(i64, TaskId)> {
         self.up_to
     }
 
-    /// The next tasks after its end, in order; `whole`: there are no others.
+    /// Appends the next tasks, in order; `whole` if the queue ends with them.
     pub(super) fn extend(&mut self, tasks: Vec<(i64, TaskId)>, whole: bool) {
         self.up_to = if whole { None } else { tasks.last().copied().or(self.up_to) };
         self.keys.extend(tasks.iter().map(|(key, task)| (*task, *key)));
         self.ready.extend(tasks.into_iter().map(|place| (place, ())));
     }
 
-    /// Keeps a task's place; `None`: it is not in the queue.
+    /// Updates a task's position; `None` removes it.
     pub(super) fn track(&mut self, task: TaskId, place: Option<i64>) {
         if let Some(old) = self.keys.remove(&task) {
             self.ready.remove(&(old, task));
@@ -42,12 +42,12 @@ impl Window {
         self.ready.keys().map(|(_, task)| *task)
     }
 
-    /// How many there are.
+    /// The number of tasks.
     pub(super) fn len(&self) -> usize {
         self.ready.len()
     }
 
-    /// Whether the queue may have more than these.
+    /// Whether the queue may continue after the window.
     pub(super) fn is_partial(&self) -> bool {
         self.up_to.is_some()
     }

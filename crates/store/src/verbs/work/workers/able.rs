@@ -18,21 +18,21 @@ use crate::tx::Tx;
 use crate::verbs::sessions::spawn::candidates;
 use crate::verbs::{projects, users};
 
-/// A worker that takes tasks itself and was not heard from for so long is not waited for.
+/// After this silence, in milliseconds, an external worker counts as gone.
 pub(crate) const LATELY: i64 = 600_000;
 
-/// Who may take a task now.
+/// Workers that may take a task.
 #[derive(Debug, Default)]
 pub(crate) struct Able {
-    /// They would take one at once.
+    /// Workers that can take one now.
     pub(crate) free: BTreeSet<WorkerId>,
-    /// They will, when what they do is done.
+    /// Workers that can take one after their current task.
     pub(crate) alive: BTreeSet<WorkerId>,
     why_not: Vec<String>,
 }
 
 impl Able {
-    /// Why nobody takes a task, worker by worker.
+    /// Why no worker takes a task, worker by worker.
     pub(crate) fn why_nobody(&self) -> String {
         match self.why_not.is_empty() {
             true => "there is no worker: start one, or take it".to_owned(),
@@ -41,13 +41,13 @@ impl Able {
     }
 }
 
-/// What is known of a worker's owner.
+/// Facts about a worker's owner.
 struct Owner {
     refused: Option<&'static str>,
     runners: Vec<Candidate>,
 }
 
-/// Decides who may take a task now. Whose budget is spent is told so.
+/// Decides which workers may take a task now. Marks workers whose budget is spent.
 pub(crate) async fn able(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -110,7 +110,7 @@ pub(crate) async fn able(
         }
         promised = promised.saturating_add(money.expected);
         able.free.insert(slot.id);
-        // One at a time.
+        // Only one worker probes an outage at a time.
         if let Some(at) = out {
             outages[at].1 = false;
         }
@@ -126,24 +126,24 @@ async fn owner(tx: &mut Tx<'_>, project: ProjectId, id: UserId, connected: &[Run
     Ok(Owner { refused: refused(tx, project, id).await?, runners: candidates(tx, id, connected).await? })
 }
 
-/// Why nobody works for a person in a project.
+/// Why no worker of a person may work in a project.
 async fn refused(tx: &mut Tx<'_>, project: ProjectId, id: UserId) -> Result<Option<&'static str>, StoreError> {
     let facts = projects::facts_of(tx.read(), project).await?;
     let writes =
         |facts| can(&Actor::User { id, hub_owner: false }, Action::Write, Resource::Project(facts)).is_allowed();
     let person = users::find(tx.read(), id).await?;
     Ok(match () {
-        () if !facts.as_ref().is_some_and(writes) => Some("its owner may not write in this project any more"),
+        () if !facts.as_ref().is_some_and(writes) => Some("its owner may no longer write in this project"),
         () if person.is_none_or(|person| person.disabled) => Some("its owner was disabled"),
         () if freeze::frozen(tx.read(), id, project).await? => Some(freeze::REASON),
         () => None,
     })
 }
 
-/// Why a worker may not go on with what it has, once its session is over.
+/// Why a worker may not continue its task after its session ended.
 pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &WorkerRow) -> Result<Option<String>, StoreError> {
     if let Some(why) = refused(tx, slot.project, slot.owner.id).await? {
-        return Ok(Some(format!("`{}` may not go on: {why}", slot.name)));
+        return Ok(Some(format!("`{}` may not continue: {why}", slot.name)));
     }
     let settings = tx.work_settings(slot.project).await?;
     let money = Money::read(tx, slot.project).await?;
@@ -154,15 +154,15 @@ pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &WorkerRow) -> Result<O
     let over = whose
         .into_iter()
         .find_map(|(limit, spent, whose)| Some((whose, refuses(Purse { limit, spent, promised: 0 }, 0)?)));
-    Ok(over.map(|(whose, reason)| format!("`{}` may not go on: {whose} budget is spent: {reason}", slot.name)))
+    Ok(over.map(|(whose, reason)| format!("`{}` may not continue: {whose} budget is spent: {reason}", slot.name)))
 }
 
-/// Whether a worker whose agent could not work may be the one that tries again.
+/// Whether a worker with an outage may be the one that probes it.
 fn probe(slot: &WorkerRow) -> bool {
     slot.status == WorkerStatus::Idle || (slot.status == WorkerStatus::Paused && slot.until.is_some())
 }
 
-/// Why a worker takes nothing, whatever its owner and runner are at.
+/// Why a worker takes nothing, regardless of its owner and runner.
 fn resting(slot: &WorkerRow, settings: &WorkSettings, tx: &Tx<'_>) -> Option<String> {
     let because = || slot.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     match slot.status {
@@ -173,7 +173,7 @@ fn resting(slot: &WorkerRow, settings: &WorkSettings, tx: &Tx<'_>) -> Option<Str
     }
 }
 
-/// Why a worker's runner takes no session now.
+/// Why a worker's runner can start no session now.
 fn full(slot: &WorkerRow, runners: &[Candidate]) -> Option<String> {
     let Some(candidate) = runners.iter().find(|candidate| Some(candidate.runner) == slot.runner) else {
         return Some("its runner was removed".to_owned());
@@ -189,7 +189,7 @@ fn full(slot: &WorkerRow, runners: &[Candidate]) -> Option<String> {
         .then(|| format!("its runner `{name}` is full, with {} sessions", candidate.sessions))
 }
 
-/// A worker's budget does not last for another task.
+/// Marks a worker whose budget does not cover another task.
 pub(crate) async fn spent(tx: &mut Tx<'_>, worker: WorkerId, reason: String) -> Result<(), StoreError> {
     let Some(mut slot) = get(tx, worker).await? else { return Ok(()) };
     if slot.status == WorkerStatus::Spent {
@@ -201,7 +201,7 @@ pub(crate) async fn spent(tx: &mut Tx<'_>, worker: WorkerId, reason: String) -> 
     decided(tx, project, Some(worker), task, Decision::BudgetSpent { why: reason }).await
 }
 
-/// What a project has spent, what its running tasks may still cost, and what the next one is expected to.
+/// Money spent in a project, reserved for running tasks, and expected for the next one.
 pub(crate) struct Money {
     pub(crate) spent: u64,
     pub(crate) promised: u64,
@@ -209,7 +209,7 @@ pub(crate) struct Money {
 }
 
 impl Money {
-    /// Why somebody who takes tasks itself may not take one: its budget, or the project's, does not last for it.
+    /// Why an external worker may not take a task: its budget or the project's does not cover one.
     pub(crate) fn refuses(&self, slot: &WorkerRow, settings: &WorkSettings) -> Option<String> {
         let shared = || self.refuses_project(settings, self.promised);
         let own = self.refuses_worker(slot).map(|reason| format!("its budget is spent: {reason}"));
@@ -230,7 +230,7 @@ impl Money {
         let sql = "SELECT usage FROM workers WHERE project = $1";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let spent = rows.iter().map(cost).sum::<Result<u64, _>>()?;
-        // An accepted attempt without a session or usage says nothing about what the next one costs.
+        // An accepted attempt without a session or usage does not help to estimate the next one's cost.
         let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NOT NULL AND \
                    outcome IN ('accepted', 'refused', 'failed') AND (outcome <> 'accepted' OR sessions <> '[]' OR \
                    usage <> $2) ORDER BY started_at DESC LIMIT 10";

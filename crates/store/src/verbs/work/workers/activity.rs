@@ -1,4 +1,4 @@
-//! The lines of work that tasks began: each ends with the last of its tasks and sessions. Those of people are theirs.
+//! Activities that tasks started: each ends with its last task and session. Activities of people are left alone.
 
 use domain::{ActivityId, ActivityStatus};
 
@@ -7,14 +7,13 @@ use crate::tx::Tx;
 use crate::verbs::activities;
 use crate::{Caller, StoreError};
 
-/// Notes that a task began an activity.
+/// Records that a task started an activity.
 pub(crate) async fn began(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
     tx.run("UPDATE activities SET by_task = 1 WHERE id = $1", vec![text(activity)]).await.map(|_| ())
 }
 
-/// Ends an activity that a task began, if nothing is left of it: completed when something was done, abandoned otherwise.
-///
-/// What somebody has marked otherwise than active stays so.
+/// Ends an activity that a task started, once nothing of it is open: completed if a task was done, abandoned otherwise.
+/// An activity that is not active keeps its status.
 pub(crate) async fn look(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
     let sql = "SELECT id FROM activities WHERE id = $1 AND by_task = 1 AND status = 'active'";
     if tx.read().first(sql, vec![text(activity)]).await?.is_none() {

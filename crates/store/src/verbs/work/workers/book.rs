@@ -50,9 +50,9 @@ pub(crate) struct WorkerBook {
     fresh: Vec<WorkerId>,
     dirty: BTreeSet<WorkerId>,
     told: BTreeMap<WorkerId, (ProjectId, Option<Worker>)>,
-    /// Workers that take tasks themselves, by project, owner and name; `None`: there is none.
+    /// External workers, by project, owner and name; `None` if there is none.
     pub(super) external: HashMap<(ProjectId, UserId, String), Option<WorkerId>>,
-    /// Colours that workers of a project have.
+    /// Colours in use by the workers of a project.
     colours: HashMap<ProjectId, HashSet<u32>>,
 }
 
@@ -87,7 +87,7 @@ impl WorkerBook {
         self.colours.clear();
     }
 
-    /// Keeps in step who takes tasks under which name.
+    /// Updates the index of external workers by name.
     fn named(&mut self, slot: &WorkerRow) {
         let id = slot.removed_at.is_none().then_some(slot.id);
         if slot.kind == WorkerKind::External {
@@ -95,12 +95,12 @@ impl WorkerBook {
         }
     }
 
-    /// Takes back what is still to be told about a project.
+    /// Drops the announcements of a project.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         self.told.retain(|_, (of, _)| *of != project);
     }
 
-    /// What clients are told: the last state of every worker that changed, once, those of a project together.
+    /// The announcements: the last state of each changed worker, once, grouped by project.
     pub(crate) fn events(&mut self) -> Vec<PendingEvent> {
         let told = std::mem::take(&mut self.told).into_values().filter_map(|(_, worker)| worker);
         let event = |(project, change)| {
@@ -111,7 +111,7 @@ impl WorkerBook {
     }
 }
 
-/// A worker, if it exists; also one that was removed.
+/// A worker, if it exists; also a removed one.
 pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<WorkerRow>, StoreError> {
     if let Some(known) = tx.worker_book().rows.get(&id) {
         return Ok(Some(known.clone()));
@@ -123,7 +123,7 @@ pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<WorkerRo
     Ok(Some(found))
 }
 
-/// Reads these workers, all at once.
+/// Reads these workers in one query.
 pub(crate) async fn know(tx: &mut Tx<'_>, ids: &[WorkerId]) -> Result<(), StoreError> {
     let missing: Vec<WorkerId> = ids.iter().filter(|id| !tx.worker_book().rows.contains_key(id)).copied().collect();
     for some in missing.chunks(128) {
@@ -137,7 +137,7 @@ pub(crate) async fn know(tx: &mut Tx<'_>, ids: &[WorkerId]) -> Result<(), StoreE
     Ok(())
 }
 
-/// Reads the workers that take tasks themselves and are called so, all at once.
+/// Reads the external workers with these names in one query.
 pub(crate) async fn know_named(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -167,7 +167,7 @@ pub(crate) async fn know_named(
     Ok(())
 }
 
-/// Writes a changed worker, and tells those who see the project.
+/// Writes a changed worker and announces it to those who see the project.
 pub(crate) fn put(tx: &mut Tx<'_>, slot: WorkerRow) {
     let (id, project) = (slot.id, slot.project);
     let book = tx.change_workers();
@@ -180,7 +180,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, slot: WorkerRow) {
     book.rows.insert(id, slot);
 }
 
-/// Writes a changed worker without telling anybody: nothing changed that clients show.
+/// Writes a changed worker without an announcement: no client shows the difference.
 pub(crate) fn put_quietly(tx: &mut Tx<'_>, slot: WorkerRow) {
     let book = tx.change_workers();
     book.told.entry(slot.id).and_modify(|(_, view)| *view = None);
@@ -188,7 +188,7 @@ pub(crate) fn put_quietly(tx: &mut Tx<'_>, slot: WorkerRow) {
     book.rows.insert(slot.id, slot);
 }
 
-/// Adds a worker, and tells those who see the project.
+/// Adds a worker and announces it to those who see the project.
 pub(crate) fn add(tx: &mut Tx<'_>, slot: WorkerRow) {
     let book = tx.change_workers();
     book.fresh.push(slot.id);
@@ -200,7 +200,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, slot: WorkerRow) {
     book.rows.insert(slot.id, slot);
 }
 
-/// The lowest colour that no worker of a project has.
+/// The lowest unused colour in a project.
 pub(super) async fn free_colour(tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
     if !tx.worker_book().colours.contains_key(&project) {
         let sql = "SELECT colour FROM workers WHERE project = $1 AND removed_at IS NULL";

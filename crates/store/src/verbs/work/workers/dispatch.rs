@@ -1,4 +1,4 @@
-//! Handing out: who takes which of the ready tasks, decided and written in one transaction.
+//! Dispatch: assigns ready tasks to managed workers, in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,23 +21,23 @@ use crate::verbs::work::tasks::reach::{AHEAD, FAR};
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::{Command, StoreError};
 
-/// Hands out a project's ready tasks to its managed workers.
+/// Assigns a project's ready tasks to its managed workers.
 #[derive(Debug, Serialize)]
 pub struct Dispatch {
-    /// Which project.
+    /// The project.
     pub project: ProjectId,
-    /// The runners that are there.
+    /// The connected runners.
     #[serde(skip)]
     pub connected: Vec<RunnerId>,
-    /// Those of them that are heard from by whoever asks: their workers come back.
+    /// Runners with a link to the calling hub; lost workers on them return.
     #[serde(skip)]
     pub heard: Vec<RunnerId>,
 }
 
-/// What handing out came to.
+/// Result of a dispatch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatched {
-    /// How many tasks were handed out.
+    /// Number of assigned tasks.
     pub handed: u32,
 }
 
@@ -58,7 +58,7 @@ impl Command for Dispatch {
     }
 }
 
-/// One round of handing out.
+/// One round of assignments.
 struct Round<'a> {
     settings: WorkSettings,
     slots: Vec<WorkerRow>,
@@ -73,7 +73,7 @@ impl Round<'_> {
         let queued: BTreeSet<TaskId> = waiting.values().flatten().map(|task| task.id).collect();
         let mut ready = tx.ready(project, AHEAD).await?;
         if ready.len() == AHEAD && !ready.iter().any(|task| self.suits_somebody(task)) {
-            // What nobody can do who is there holds nothing up that comes after it.
+            // Tasks that no present worker can do must not block later ones.
             ready = tx.ready(project, FAR).await?;
         }
         ready.retain(|task| !queued.contains(&task.id));
@@ -89,11 +89,11 @@ impl Round<'_> {
             .map(|slot| {
                 let mut queue: Vec<Ready> = waiting[&slot.id].iter().map(|task| self.wish(task)).collect();
                 let outside = slot.kind == WorkerKind::External;
-                // Whoever takes tasks itself is nobody to hand one to, or to let one wait at.
+                // An external worker takes tasks itself: nothing is assigned to it or queued for it.
                 let later = self.able.alive.contains(&slot.id) && !(outside && stealing);
                 let takes = self.takes(slot) || later;
                 let mut busy = slot.task.is_some() || outside;
-                // Whoever has tasks waiting begins with the first of them.
+                // A worker with queued tasks starts with the first of them.
                 if !busy && takes && !queue.is_empty() {
                     given.push((queue.remove(0).id, slot.id));
                     busy = true;
@@ -123,7 +123,7 @@ impl Round<'_> {
         Ok(handed)
     }
 
-    /// Whether a worker that would take a task now can do this one.
+    /// Whether a free worker can do this task.
     fn suits_somebody(&self, task: &TaskRow) -> bool {
         self.slots.iter().any(|slot| self.takes(slot) && task.lacks(&slot.abilities).is_empty())
     }
@@ -132,7 +132,7 @@ impl Round<'_> {
         self.able.free.contains(&slot.id)
     }
 
-    /// The tasks that wait at each worker and still can; those of workers that take nothing go back to all.
+    /// The valid tasks in each worker's own queue; tasks of workers that take nothing return to the shared queue.
     async fn queues(
         &mut self,
         tx: &mut Tx<'_>,
@@ -150,14 +150,14 @@ impl Round<'_> {
         Ok(queues)
     }
 
-    /// What a task asks of its worker; whoever failed at it is left out while there are others.
+    /// A task's requirements; workers that failed at it are excluded while others are left.
     fn wish(&self, task: &TaskRow) -> Ready {
         let needs = task.needs.iter().cloned().collect();
         let not_by = if self.others(task) { task.not_by.iter().copied().collect() } else { BTreeSet::new() };
         Ready { id: task.id, needs, not_by, files: task.files.clone() }
     }
 
-    /// Whether somebody could take the task who has not failed at it.
+    /// Whether a worker that has not failed at the task could take it.
     fn others(&self, task: &TaskRow) -> bool {
         let could = |slot: &&WorkerRow| {
             let skilled = task.lacks(&slot.abilities).is_empty();
@@ -166,7 +166,7 @@ impl Round<'_> {
         !task.not_by.is_empty() && self.slots.iter().any(|slot| could(&slot))
     }
 
-    /// Writes what waits at whom from now on.
+    /// Writes the workers' own queues.
     async fn requeue(
         &self,
         tx: &mut Tx<'_>,
@@ -209,7 +209,7 @@ impl Round<'_> {
         }
     }
 
-    /// Says at tasks that stay why they do, when it is not just that everybody is busy.
+    /// Records why tasks stay unassigned, unless all workers are merely busy.
     async fn explain(
         &self,
         tx: &mut Tx<'_>,

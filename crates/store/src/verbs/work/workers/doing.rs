@@ -1,4 +1,4 @@
-//! Who is doing what in a project.
+//! Who does what in a project.
 
 use domain::{Action, ProjectId};
 use protocol::DoingWhat;
@@ -9,7 +9,7 @@ use crate::verbs::{projects, sessions};
 use crate::{Caller, Store, StoreError};
 
 impl Store {
-    /// Who is doing what in a project: workers with their tasks, and sessions that the caller may look into.
+    /// Who does what in a project: workers with their tasks, and the sessions that the caller may see.
     pub async fn doing(&self, caller: &Caller, project: ProjectId) -> Result<Vec<DoingWhat>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();

@@ -1,4 +1,4 @@
-//! What runners say about the sessions of tasks, and what becomes of the tasks.
+//! Facts about the sessions of tasks, and the transitions of tasks that follow.
 
 use domain::text::plain;
 use domain::{HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, WorkerStatus};
@@ -23,10 +23,10 @@ use crate::verbs::work::review::{ask, judge};
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::workspaces;
 
-/// How much of what an agent said is kept.
+/// The maximum stored length of an agent's last message.
 const SAID: usize = 16 * 1024;
 
-/// A session of a task, and the hold that it works under.
+/// A task's session and the hold that it works under.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Under {
     pub(crate) task: TaskId,
@@ -34,19 +34,19 @@ pub(crate) struct Under {
 }
 
 impl Under {
-    /// What a session's row says; `None`: it works on no task.
+    /// Reads a session's row; `None` if the session has no task.
     pub(crate) fn read(row: &Row) -> Result<Option<Self>, StoreError> {
         let Some(task) = row.text_or_none("task")?.and_then(|id| id.parse().ok()) else { return Ok(None) };
         Ok(row.integer_or_none("fence")?.map(|fence| Self { task, fence: fence.cast_unsigned() }))
     }
 
-    /// The task, if this hold and this session are the ones that count now.
+    /// The task, if this hold and session are the current ones.
     pub(super) async fn current(self, tx: &mut Tx<'_>, session: SessionId) -> Result<Option<TaskRow>, StoreError> {
         let row = tx.task(self.task).await?;
         Ok(row.filter(|row| row.fence == self.fence && row.session() == Some(session)))
     }
 
-    /// Whoever has this hold, or had it.
+    /// The worker that has, or had, this hold.
     async fn worker(self, tx: &mut Tx<'_>) -> Result<Option<WorkerRow>, StoreError> {
         let sql = "SELECT worker FROM attempts WHERE task = $1 AND fence = $2";
         let found = tx.read().first(sql, args![self.task.to_string(), self.fence]).await?;
@@ -57,7 +57,7 @@ impl Under {
     }
 }
 
-/// A task's session is at something else now; its row says so already.
+/// Follows a session's new state, which its row already has.
 pub(crate) async fn state(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), StoreError> {
     if session.state.ended() {
         over(tx, session, under).await?;
@@ -71,7 +71,8 @@ pub(crate) async fn state(tx: &mut Tx<'_>, session: &Session, under: Under) -> R
         SessionStatus::Working | SessionStatus::Waiting => life::start(tx, under.task, under.fence).await,
         SessionStatus::Idle => {
             life::start(tx, under.task, under.fence).await?;
-            // Its turn is over, but it stays: what it said is its report, unless it reports itself or waits for an answer.
+            // The agent's turn ended but the session lives: its last message is its report, unless it reports itself or
+            // waits for an answer.
             let spoke = session.mode == SessionMode::Interactive && said(tx, under).await?.is_some();
             match spoke && ask::open_question(tx, under.task, session.id).await?.is_none() {
                 true => collect(tx, session, under).await,
@@ -82,7 +83,7 @@ pub(crate) async fn state(tx: &mut Tx<'_>, session: &Session, under: Under) -> R
     }
 }
 
-/// A session is over: a worker that was stopping has stopped, and whoever waits for the workspace may begin.
+/// A session ended: a stopping worker has stopped, and a session that waits for the workspace may start.
 async fn over(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), StoreError> {
     if let Some(mut slot) = under.worker(tx).await?
         && slot.session == Some(session.id)
@@ -102,10 +103,10 @@ async fn over(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), St
     Ok(())
 }
 
-/// The session of a held task ended before the task did.
+/// The session of a held task ended before the task.
 async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -> Result<(), StoreError> {
     if let Some((verdict, _)) = reported(tx, session, under).await? {
-        // It reported, was refused, and left: the reasons go to another session of the same worker.
+        // The session ended after a refusal: the next session of the same worker gets the reasons.
         return match verdict.as_str() {
             "refused" => launch::again(tx, &row, session.id).await,
             _ => Ok(()),
@@ -120,7 +121,7 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         return outage::begin(tx, &slot, under.task, held, "").await;
     }
     if session.state.status == SessionStatus::Exited && session.state.code == Some(0) && !session.stopping {
-        // Whoever asked and left is not done: somebody goes on with the answer.
+        // The agent asked a question and exited: the task waits for the answer.
         return match ask::open_question(tx, under.task, session.id).await? {
             Some(question) => ask::wait_for_answer(tx, under.task, &question).await,
             None => collect(tx, session, under).await,
@@ -134,7 +135,7 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
     life::let_go(tx, under.task, leaving, why).await.map(|_| ())
 }
 
-/// The last report that came while this session worked, with its verdict.
+/// The last report of this session, with its verdict.
 async fn reported(
     tx: &mut Tx<'_>,
     session: &Session,
@@ -146,16 +147,16 @@ async fn reported(
     found.map(|row| Ok((row.text("verdict")?, row.text_or_none("reason")?))).transpose()
 }
 
-/// What the agent said last under this hold.
+/// The agent's last message under this hold.
 async fn said(tx: &mut Tx<'_>, under: Under) -> Result<Option<String>, StoreError> {
     let sql = "SELECT said FROM attempts WHERE task = $1 AND fence = $2";
     let found = tx.read().first(sql, args![under.task.to_string(), under.fence]).await?;
     found.map(|row| row.text_or_none("said")).transpose().map(Option::flatten)
 }
 
-/// Makes a report out of what the agent said: it did not report itself.
+/// Makes a report from the agent's last message, because the agent sent none.
 async fn collect(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), StoreError> {
-    // What it says after a refusal is another report.
+    // A message after a refusal is a new report.
     if reported(tx, session, under).await?.is_some_and(|(verdict, _)| verdict != "refused") {
         return Ok(());
     }
@@ -171,7 +172,7 @@ async fn collect(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(),
     judge::report_in(tx, under.task, under.fence, report).await.map(|_| ())
 }
 
-/// What a session's agent said last.
+/// Stores an agent's last message.
 pub(crate) async fn spoke(tx: &mut Tx<'_>, under: Under, text: &str) -> Result<(), StoreError> {
     let words = plain(text.trim(), SAID);
     if words.is_empty() {
@@ -181,7 +182,7 @@ pub(crate) async fn spoke(tx: &mut Tx<'_>, under: Under, text: &str) -> Result<(
     tx.run(sql, args![words, under.task.to_string(), under.fence]).await.map(|_| ())
 }
 
-/// A session used more: it counts for its attempt and its worker, and stops before a budget is overrun.
+/// Counts a session's usage for its attempt and worker, and stops the session before it exceeds a budget.
 pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: Under) -> Result<(), StoreError> {
     let more = difference(&before.usage, now);
     let Some(slot) = under.worker(tx).await? else { return Ok(()) };
@@ -197,7 +198,8 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
     if more.cost_micros.unwrap_or(0) == 0 || !under.current(tx, before.id).await?.as_ref().is_some_and(at_it) {
         return Ok(());
     }
-    // What is told first may be all that it costs, told at its end: it says nothing about steps to come.
+    // The first cost may cover the whole session, if the agent reports it only at the end: it does not predict the next
+    // step.
     let step = more.cost_micros.filter(|_| before.usage.cost_micros.is_some_and(|cost| cost > 0));
     let own = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
     if let Some(reason) = must_stop(own, step) {
@@ -217,7 +219,7 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
     Ok(())
 }
 
-/// Says once of a worker with a budget that its agent does not tell what it costs: then nothing stops it.
+/// Logs once that an agent reports no cost, so that no budget can stop its worker.
 async fn blind(tx: &mut Tx<'_>, slot: &WorkerRow, more: &Usage, task: TaskId) -> Result<(), StoreError> {
     let first = slot.usage == *more && slot.usage.cost_micros.is_none();
     let settings = tx.work_settings(slot.project).await?;
@@ -228,7 +230,8 @@ async fn blind(tx: &mut Tx<'_>, slot: &WorkerRow, more: &Usage, task: TaskId) ->
     decided(tx, slot.project, Some(slot.id), Some(task), decision).await
 }
 
-/// What came since; a session that counts anew is taken at its word, and a cost that is corrected downwards is no new one.
+/// Usage since `before`. Lower token counts mean that the session restarted its counters; a lower cost alone is a
+/// correction.
 fn difference(before: &Usage, now: &Usage) -> Usage {
     let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
     let anew = now.input_tokens < before.input_tokens || now.output_tokens < before.output_tokens;
@@ -241,7 +244,7 @@ fn difference(before: &Usage, now: &Usage) -> Usage {
     }
 }
 
-/// Something that is no fault of its task holds a session up: its worker pauses until the reset, or until it goes on.
+/// Pauses a worker whose session is held up, until the limit resets or the session continues.
 pub(crate) async fn held_up(tx: &mut Tx<'_>, session: SessionId, under: Under, held: Held) -> Result<(), StoreError> {
     if under.current(tx, session).await?.is_none() {
         return Ok(());
@@ -270,13 +273,13 @@ pub(crate) async fn held_up(tx: &mut Tx<'_>, session: SessionId, under: Under, h
     }
 }
 
-/// A session's model answers, for the first time or again.
+/// A session's model answers, for the first time or after a hold-up.
 pub(crate) async fn progressed(tx: &mut Tx<'_>, session: SessionId, under: Under) -> Result<(), StoreError> {
     let slot = under.worker(tx).await?;
     outage::progressed(tx, session, slot).await
 }
 
-/// A task came back to its worker with reasons: they are told to a session that a person could talk to, or to the next.
+/// Returns a refused task to its worker: the live interactive session gets the reasons, else the next session does.
 pub(crate) async fn back(tx: &mut Tx<'_>, task: TaskId, reasons: &str) -> Result<Option<Say>, StoreError> {
     let row = tx.known_task(task).await?;
     let Some(id) = row.session() else { return Ok(None) };
@@ -287,7 +290,7 @@ pub(crate) async fn back(tx: &mut Tx<'_>, task: TaskId, reasons: &str) -> Result
     }
     let talks = session.mode == SessionMode::Interactive;
     if talks {
-        // What it said before was its report.
+        // The earlier message was the refused report.
         let sql = "UPDATE attempts SET said = NULL WHERE task = $1 AND fence = $2";
         tx.run(sql, args![task.to_string(), row.fence]).await?;
     }
@@ -298,7 +301,7 @@ fn told(reasons: &str) -> String {
     format!("Your report was not accepted:\n{reasons}\nFix this, then report again.")
 }
 
-/// The runner that a report is checked on; a fact of any other is not its to tell.
+/// Whether this runner must check the report; facts from other runners are ignored.
 pub(crate) async fn checks(tx: &mut Tx<'_>, runner: RunnerId, report: &str) -> Result<bool, StoreError> {
     let sql = "SELECT id FROM reports WHERE id = $1 AND runner = $2 AND verdict = 'pending'";
     Ok(tx.read().first(sql, args![report, runner.to_string()]).await?.is_some())

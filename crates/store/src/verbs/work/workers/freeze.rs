@@ -1,4 +1,4 @@
-//! Stop everything, and thaw.
+//! Freeze and thaw.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions;
 use crate::{Command, StoreError};
 
-/// Why a worker of somebody takes nothing who stopped everything.
-pub(crate) const REASON: &str = "everything was stopped: thaw to go on";
+/// Why a frozen worker takes nothing.
+pub(crate) const REASON: &str = "everything was stopped: thaw to continue";
 
-/// Whether somebody's workers take nothing in a project.
+/// Whether a person's workers are frozen in a project.
 pub(crate) async fn frozen(c: &mut Connection<'_>, user: UserId, project: ProjectId) -> Result<bool, StoreError> {
     let sql = "SELECT project FROM freezes WHERE user_id = $1 AND project IN ('', $2)";
     Ok(c.first(sql, vec![text(user), text(project)]).await?.is_some())
@@ -34,7 +34,7 @@ impl Command for verbs::FloorFreeze {
             "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
         let news = tx.run(sql, args![me.to_string(), scope, tx.now]).await? > 0;
         let by = tx.caller.person()?.name;
-        // Before their workers are: what is counted is what this stops.
+        // Read before the workers stop: the result counts the sessions that this freeze stops.
         let live = live(tx, me, self.input.project).await?;
         let mut workers = 0;
         let mut told: BTreeSet<ProjectId> = BTreeSet::new();
@@ -106,7 +106,7 @@ impl Command for verbs::FloorThaw {
                 slot.idle_since = Some(tx.now);
                 put(tx, slot.clone());
             }
-            // One that was stopped for another reason goes on when that is over.
+            // A worker that is paused for another reason resumes when that reason ends.
             if news > 0 && slot.status == WorkerStatus::Idle {
                 workers += 1;
                 told.insert(project);
@@ -129,7 +129,7 @@ fn counted(count: u32, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Who stops or thaws; a project must be one that they see.
+/// The caller, who must see the project.
 async fn caller(tx: &mut Tx<'_>, project: Option<ProjectId>) -> Result<UserId, StoreError> {
     if let Some(project) = project {
         tx.check(project, Action::See, "project").await?;
@@ -141,7 +141,7 @@ fn scoped(me: UserId, project: Option<ProjectId>) -> AuditScope {
     project.map_or(AuditScope::Private(me), AuditScope::Project)
 }
 
-/// The sessions of somebody that are not over and were not asked to stop.
+/// A person's live sessions that were not asked to stop.
 async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Result<Vec<SessionId>, StoreError> {
     let mut sql = "SELECT id FROM sessions WHERE owner = $1 AND ended_at IS NULL AND stop IS NULL".to_owned();
     let mut values = vec![text(owner)];
@@ -153,7 +153,7 @@ async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Res
     tx.read().all(&sql, values).await?.iter().map(|row| row.parsed("id")).collect()
 }
 
-/// Tells whoever sees a project who stopped everything there, after somebody came or went who had.
+/// Announces who has frozen a project, after a worker of a frozen person was added or removed.
 pub(crate) async fn changed(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result<(), StoreError> {
     if frozen(tx.read(), owner, project).await? {
         settings::ensure(tx, project).await?;
@@ -162,7 +162,7 @@ pub(crate) async fn changed(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) 
     Ok(())
 }
 
-/// Tells whoever sees a project of theirs, or one that they have workers in, who stopped everything there.
+/// Announces who has frozen each project that a person owns or has workers in.
 async fn announce(tx: &mut Tx<'_>, me: UserId, only: Option<ProjectId>) -> Result<(), StoreError> {
     let sql = "SELECT id FROM projects WHERE owner = $1 UNION SELECT project AS id FROM workers WHERE owner = $1 AND \
                removed_at IS NULL ORDER BY id";

@@ -1,4 +1,4 @@
-//! What taking a task and letting it go means for a worker: its status, its history, its breaker.
+//! Consequences of taking and releasing a task for a worker: status, history, breaker.
 
 use domain::{SessionId, SessionMode, TaskId, Timestamp, WorkerId, WorkerKind, WorkerStatus};
 use engine::tasks::life::Ended;
@@ -13,7 +13,7 @@ use crate::StoreError;
 use crate::tx::Tx;
 use crate::verbs::sessions;
 
-/// What a breaker's columns say.
+/// The state of a worker's breaker.
 pub(crate) fn breaker(slot: &WorkerRow, settings: &WorkSettings) -> Breaker {
     match (slot.status, slot.until) {
         (WorkerStatus::Offline, Some(until)) => Breaker::Open { until },
@@ -27,7 +27,7 @@ pub(crate) fn limits(settings: &WorkSettings) -> Limits {
     Limits { failures: settings.breaker_failures, cool_down_ms: i64::from(settings.breaker_seconds) * 1000 }
 }
 
-/// A worker has a task from now on.
+/// A worker took a task.
 pub(crate) async fn took(tx: &mut Tx<'_>, worker: WorkerId, task: TaskId) -> Result<WorkerRow, StoreError> {
     let mut slot = get(tx, worker).await?.ok_or(StoreError::NotFound("worker"))?;
     slot.task = Some(task);
@@ -40,7 +40,7 @@ pub(crate) async fn took(tx: &mut Tx<'_>, worker: WorkerId, task: TaskId) -> Res
     Ok(slot)
 }
 
-/// The session that works on a worker's task.
+/// Records the session of a worker's task.
 pub(crate) async fn works_in(tx: &mut Tx<'_>, worker: WorkerId, session: SessionId) -> Result<(), StoreError> {
     if let Some(mut slot) = get(tx, worker).await? {
         slot.session = Some(session);
@@ -49,7 +49,7 @@ pub(crate) async fn works_in(tx: &mut Tx<'_>, worker: WorkerId, session: Session
     Ok(())
 }
 
-/// A worker's hold on a task ended. What it becomes is decided here: free, offline, lost, or what it was told to be.
+/// Ends a worker's hold on a task and decides its next status: idle, offline, lost, or the requested one.
 pub(crate) async fn let_go(
     tx: &mut Tx<'_>,
     worker: WorkerId,
@@ -60,7 +60,7 @@ pub(crate) async fn let_go(
     let settings = tx.work_settings(slot.project).await?;
     let before = breaker(&slot, &settings);
     if slot.task == Some(task) {
-        // Whoever takes tasks itself may do so in a session of a person's, which is not ours to end.
+        // An external worker may use a person's session, which the hub must not stop.
         if let (WorkerKind::Managed, Some(session)) = (slot.kind, slot.session) {
             dismiss(tx, session, &ended).await?;
         }
@@ -76,7 +76,7 @@ pub(crate) async fn let_go(
     Ok(Some(slot))
 }
 
-/// Asks the session of a hold that ended to stop. One that works alone and was accepted ends by itself.
+/// Asks the session of an ended hold to stop. A headless session whose work was accepted exits by itself.
 async fn dismiss(tx: &mut Tx<'_>, session: SessionId, ended: &Ended) -> Result<(), StoreError> {
     if let Ended::Accepted(_) = ended {
         let found = sessions::get(tx.read(), session).await?;
@@ -84,11 +84,11 @@ async fn dismiss(tx: &mut Tx<'_>, session: SessionId, ended: &Ended) -> Result<(
             return Ok(());
         }
     }
-    // Whoever was not heard from cannot be asked nicely: it must not write on when it comes back.
+    // A silent session must not write after it returns: stop it by force.
     sessions::ask_to_stop(tx, session, matches!(ended, Ended::Lost(_) | Ended::Gone(_))).await
 }
 
-/// What a worker becomes; says why its breaker opened, if it did.
+/// Sets a worker's next status; returns the decision if its breaker opened.
 fn end(slot: &mut WorkerRow, ended: &Ended, breaker: Breaker, limits: Limits, now: Timestamp) -> Option<Decision> {
     let mut open = None;
     match ended {
@@ -112,7 +112,7 @@ fn end(slot: &mut WorkerRow, ended: &Ended, breaker: Breaker, limits: Limits, no
         Ended::Gone(_) => slot.failed += 1,
         Ended::Released => {}
     }
-    // One that is paused, spent or stopping stays so; it is looked at again when that ends.
+    // A paused, spent or stopping worker keeps its status until that ends.
     if slot.task.is_some() || slot.status != WorkerStatus::Working {
         return None;
     }
@@ -129,7 +129,7 @@ fn end(slot: &mut WorkerRow, ended: &Ended, breaker: Breaker, limits: Limits, no
     None
 }
 
-/// A person accepted what had counted as a worker's failure.
+/// A person accepted work that had counted as the worker's failure.
 pub(crate) async fn forgive(tx: &mut Tx<'_>, worker: WorkerId) -> Result<(), StoreError> {
     if let Some(mut slot) = get(tx, worker).await? {
         slot.failed = slot.failed.saturating_sub(1);
@@ -138,7 +138,7 @@ pub(crate) async fn forgive(tx: &mut Tx<'_>, worker: WorkerId) -> Result<(), Sto
     Ok(())
 }
 
-/// A worker used more of its model.
+/// Adds model usage to a worker.
 pub(crate) async fn used(tx: &mut Tx<'_>, worker: WorkerId, more: &Usage) -> Result<Option<WorkerRow>, StoreError> {
     let Some(mut slot) = get(tx, worker).await? else { return Ok(None) };
     slot.usage = sum(&slot.view.usage, more);

@@ -1,7 +1,6 @@
-//! How the session of a task ended: in fixed words for everybody, with what its runner says of it for those who may
-//! look.
+//! How a task's session ended: a fixed phrase for everybody, and the runner's detail for those who may see the session.
 //!
-//! What a runner says can name folders and workspaces of its machine, lines of a setup, and the agent's own output.
+//! The detail can name folders and workspaces of the runner's machine, lines of a setup, and the agent's output.
 
 use domain::WorkspaceStatus;
 use domain::text::plain;
@@ -13,17 +12,17 @@ use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workspaces;
 
-/// It is gone, and nobody knows how it ended.
+/// A lost session, whose end is unknown.
 pub(super) fn lost(session: &Session) -> Why {
     Why::with_detail("its session was lost", session.state.detail.clone())
 }
 
-/// It ended, or never began.
+/// A session that exited or never started.
 pub(super) async fn ended(tx: &mut Tx<'_>, session: &Session) -> Result<Why, StoreError> {
     let state = &session.state;
     let detail = state.detail.clone();
     Ok(match (state.code, state.signal) {
-        // As shells and we ourselves say it.
+        // The shell's codes for a program that cannot be run or found; our session host uses them, too.
         (Some(code @ (126 | 127)), _) => {
             let what = if code == 127 { "was not found" } else { "could not be run" };
             let named = named(tx, session).await?;
@@ -45,7 +44,7 @@ pub(super) async fn ended(tx: &mut Tx<'_>, session: &Session) -> Result<Why, Sto
     })
 }
 
-/// The program that somebody named for a session; `None`: its agent's own.
+/// The program that was given for a session; `None` if it runs its agent's own.
 async fn named(tx: &mut Tx<'_>, session: &Session) -> Result<Option<String>, StoreError> {
     let row = tx.read().first("SELECT argv FROM sessions WHERE id = $1", vec![text(session.id)]).await?;
     let argv: Vec<String> = row.map_or(Ok(Vec::new()), |row| row.json("argv"))?;

@@ -1,4 +1,4 @@
-//! The session that works on a task: its activity, its workspace, its row, and going on after a refusal.
+//! The session of a task: its activity, its workspace, its row, and the next session after a refusal.
 
 use domain::text::plain;
 use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
@@ -22,21 +22,21 @@ use crate::verbs::workspaces::{self, json_or_none};
 use crate::verbs::{activities, projects, sessions};
 use crate::{Caller, StoreError};
 
-/// How a task's session begins.
+/// Options for a task's session.
 #[derive(Debug, Default)]
 pub(crate) struct How {
-    /// The session whose conversation it goes on with.
+    /// The session whose conversation it resumes.
     pub(crate) resumes: Option<SessionId>,
-    /// Work that a fresh workspace goes on with.
+    /// Work that a new workspace starts from.
     pub(crate) from: Option<StartFrom>,
 }
 
-/// Whoever a worker works for, as the activity and the session name them.
+/// A worker's owner, as the caller for the activity and the session.
 pub(crate) fn owner_of(slot: &WorkerRow) -> Caller {
     Caller::user(slot.owner.id, false, &slot.owner.name, format!("worker `{}`", slot.name))
 }
 
-/// Starts the session of a task that was just handed to a managed worker, or came back to it.
+/// Starts the session of a task that was just assigned, or returned, to a managed worker.
 pub(crate) async fn launch(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
@@ -89,8 +89,8 @@ pub(crate) async fn launch(
     Ok(made)
 }
 
-/// The task goes back to its worker, whose session is over: another one in the same workspace, with the reasons. If that
-/// worker may not go on, the task goes back into the queue.
+/// Starts another session of the same worker in the same workspace, with the reasons for the refusal. If the worker may
+/// not continue, the task returns to the queue.
 pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> Result<(), StoreError> {
     let Some(slot) = (match row.worker() {
         Some(worker) => get(tx, worker).await?,
@@ -106,8 +106,8 @@ pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> R
     launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
 }
 
-/// The activity of a task; one is started with its first session. It is the worker's owner's line of work, and its text is
-/// its author's: an agent's or a colleague's words are not recorded as the owner's.
+/// The activity of a task, started with its first session. It belongs to the worker's owner, but its text to the task's
+/// author: words of an agent or a colleague are not recorded as the owner's.
 pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -> Result<Activity, StoreError> {
     let hub = Caller::hub(format!("worker `{}`", slot.name));
     if let Some(id) = row.activity {
@@ -115,8 +115,7 @@ pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -
         if found.status == ActivityStatus::Active {
             return Ok(found);
         }
-        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker goes on with its task")
-            .await;
+        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker continues its task").await;
     }
     let begun = Begun {
         project: row.project,
@@ -134,7 +133,7 @@ pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -
     Ok(made)
 }
 
-/// Where the task was worked on before, if this worker can go on there.
+/// The task's previous workspace, if this worker can continue there.
 async fn usable(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
@@ -164,7 +163,7 @@ async fn fresh(
     make_workspace(tx, activity, &slot.owner, runner, project.repositories.first().cloned(), start).await
 }
 
-/// Alone, unless the agent cannot work alone.
+/// Headless, unless the agent cannot run headless.
 async fn mode(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
     let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
     let about: Option<RunnerAbout> = row.as_ref().map(|row| json_or_none(row, "about")).transpose()?.flatten();

@@ -1,4 +1,4 @@
-//! Leases of managed workers: kept as long as their runners, and with them their sessions, are heard from.
+//! Leases of managed workers: renewed while their runners and sessions are heard from.
 
 use std::collections::BTreeMap;
 
@@ -15,40 +15,40 @@ use crate::{Command, StoreError};
 pub(crate) const HELD: &str = "FROM workers w JOIN tasks t ON t.id = w.task AND w.removed_at IS NULL AND \
     t.lease_until IS NOT NULL";
 
-/// When the next lease ends, if any task is held.
+/// When the next lease expires, if any task is held.
 pub(crate) async fn next_end(c: &mut Connection<'_>) -> Result<Option<Timestamp>, StoreError> {
     let row = c.first(&format!("SELECT MIN(t.lease_until) AS next {HELD}"), args![]).await?;
     row.map_or(Ok(None), |row| row.time_or_none("next"))
 }
 
-/// When a runner was last heard from, and which of its sessions it does not hear from itself.
+/// When a runner, and each of its silent sessions, was last heard from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LastHeard {
-    /// Which runner.
+    /// The runner.
     pub runner: RunnerId,
-    /// How many milliseconds ago.
+    /// Milliseconds since the runner was last heard from.
     pub ago_ms: u32,
-    /// Sessions that do not answer their runner, each with for how many milliseconds.
+    /// Silent sessions, each with the milliseconds since its last sign of life.
     pub silent: Vec<(SessionId, u32)>,
 }
 
 impl LastHeard {
-    /// A runner that was just heard from, and all of its sessions with it.
+    /// A runner that was just heard from, with all its sessions.
     pub fn now(runner: RunnerId) -> Self {
         Self { runner, ago_ms: 0, silent: Vec::new() }
     }
 
-    /// How many milliseconds ago one of its sessions was last heard from.
+    /// Milliseconds since one of its sessions was last heard from.
     fn of(&self, session: SessionId) -> u32 {
         let silent = self.silent.iter().find(|(silent, _)| *silent == session);
         silent.map_or(self.ago_ms, |(_, ms)| self.ago_ms.max(*ms))
     }
 }
 
-/// Keeps the leases of managed workers from when their sessions were last heard from, be it long ago.
+/// Renews the leases of managed workers from the time when their sessions were last heard from, which may be long ago.
 #[derive(Debug, Serialize)]
 pub struct RenewLeases {
-    /// The runners that are, or were, linked to this hub.
+    /// The runners that are, or were, connected to this hub.
     pub runners: Vec<LastHeard>,
 }
 
@@ -71,7 +71,7 @@ impl Command for RenewLeases {
             let until = heard.plus_millis(i64::from(lease) * 1000);
             for some in holds.chunks(128) {
                 let tasks: Vec<TaskId> = some.iter().map(|hold| hold.task).collect();
-                // Whoever hangs gives signs of life, too.
+                // A hanging agent is heard from, too, so the hold has a maximum length.
                 let until_then = match most {
                     Some(most) => format!("CASE WHEN taken_at + {most} < $1 THEN taken_at + {most} ELSE $1 END"),
                     None => "$1".to_owned(),
@@ -89,10 +89,10 @@ impl Command for RenewLeases {
     }
 }
 
-/// Extends every lease as if its worker had just been heard from: while no hub ran, no worker could send a sign of life.
+/// Extends every lease as if its worker had just been heard from: while no hub ran, no worker could send a heartbeat.
 #[derive(Debug, Serialize)]
 pub struct GraceLeases {
-    /// How long at least, from now.
+    /// The minimum extension, from now, in seconds.
     pub seconds: u32,
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Held {
     pub(crate) session: SessionId,
 }
 
-/// The tasks whose sessions live on these runners.
+/// The tasks whose sessions run on these runners.
 pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Result<Vec<Held>, StoreError> {
     if runners.is_empty() {
         return Ok(Vec::new());

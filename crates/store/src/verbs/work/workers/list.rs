@@ -1,4 +1,4 @@
-//! Reading workers: those that a caller may see, one with its history, and what is due next.
+//! Reading workers: those that a caller may see, one with its history, and the next deadlines.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::verbs::projects;
 use crate::verbs::workspaces::sees as looks_into;
 use crate::{Caller, Store, StoreError};
 
-/// How much of a worker's history is shown.
+/// The maximum number of attempts in a worker's history.
 const HISTORY: u32 = 100;
 
 /// The columns of an attempt.
@@ -39,15 +39,15 @@ pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
     })
 }
 
-/// What a hub must do about work, and when it must look again.
+/// The next deadlines of a hub's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkDue {
-    /// When the next lease ends unless it is renewed.
+    /// When the next lease expires unless it is renewed.
     pub lease: Option<Timestamp>,
-    /// Projects whose workers come back, or will have been silent or idle for too long, each with the first such time
-    /// after the one that was asked for.
+    /// Projects with a worker whose pause, silence or idle time ends, each with the first such time after the requested
+    /// one.
     pub projects: Vec<(ProjectId, Timestamp)>,
-    /// How often leases of sessions on the asker's runners are to be renewed, in seconds; absent: there are none.
+    /// How often the hub must renew leases of sessions on its runners, in seconds; absent if there are none.
     pub renew: Option<u32>,
 }
 
@@ -68,14 +68,14 @@ impl Store {
         Ok(found)
     }
 
-    /// Whose the workers are, also those that were removed.
+    /// The owners of all workers, including removed ones.
     pub async fn worker_owners(&self) -> Result<HashMap<WorkerId, UserId>, StoreError> {
         let mut reader = self.readers.get().await?;
         let rows = reader.borrow().all("SELECT id, owner FROM workers", args![]).await?;
         rows.iter().map(|row| Ok((row.parsed("id")?, row.parsed("owner")?))).collect()
     }
 
-    /// One worker with what it has done.
+    /// One worker with its history.
     pub async fn worker(&self, caller: &Caller, id: WorkerId) -> Result<WorkerDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -97,14 +97,14 @@ impl Store {
         Ok(if looks { detail } else { detail.veiled() })
     }
 
-    /// Projects that have managed workers, or had some that the scale may bring back.
+    /// Projects that have managed workers, or that scaling may give some.
     pub async fn worked_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
         let mut reader = self.readers.get().await?;
         let rows = reader.borrow().all("SELECT DISTINCT project FROM workers WHERE kind = 'managed'", args![]).await?;
         rows.iter().map(|row| row.parsed("project")).collect()
     }
 
-    /// Projects whose managed workers may have something to take, or to come back to.
+    /// Projects with managed workers that have ready tasks, or lost workers that may return.
     pub async fn waiting_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
         let sql = "SELECT w.project FROM (SELECT DISTINCT project FROM workers WHERE kind = 'managed') w WHERE \
                    EXISTS (SELECT 1 FROM task_queue q WHERE q.project = w.project) OR EXISTS \
@@ -114,7 +114,7 @@ impl Store {
         rows.iter().map(|row| row.parsed("project")).collect()
     }
 
-    /// What is due about work after `since`; `linked`: the runners of the hub that asks.
+    /// The work deadlines after `since`; `linked` are the runners of the calling hub.
     pub async fn work_due(&self, linked: &[RunnerId], since: Timestamp) -> Result<WorkDue, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// When something changes about workers just because time passes.
+/// When the passing of time changes a worker's state.
 async fn timers(c: &mut Connection<'_>, since: Timestamp) -> Result<Vec<(ProjectId, Timestamp)>, StoreError> {
     let sql = "SELECT w.project, w.status, w.until_at, w.seen_at, w.idle_since, w.scaled, t.lease_until, s.settings \
                FROM workers w LEFT JOIN work_settings s ON s.project = w.project LEFT JOIN tasks t ON t.id = w.task WHERE w.removed_at IS NULL AND \

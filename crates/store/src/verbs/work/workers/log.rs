@@ -1,4 +1,4 @@
-//! What was decided about tasks and workers, and why.
+//! The work log: decisions about tasks and workers, with reasons.
 
 use domain::{Action, ProjectId, TaskId, WorkerId};
 use engine::workers::decision::Decision;
@@ -10,10 +10,10 @@ use crate::tx::Tx;
 use crate::verbs::projects;
 use crate::{Caller, Store, StoreError};
 
-/// How many entries are listed when nobody says, and at most.
+/// The default and maximum number of entries.
 const PAGE: (u32, u32) = (100, 500);
 
-/// Writes down what was decided, and tells those who see the project.
+/// Stores a decision and announces it to those who see the project.
 pub(crate) async fn decided(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -53,7 +53,7 @@ fn entry(row: &Row) -> Result<WorkEntry, StoreError> {
     })
 }
 
-/// What was decided in a project, newest first.
+/// The decisions in a project, newest first.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     project: ProjectId,
@@ -75,7 +75,7 @@ pub(crate) async fn of(
 }
 
 impl Store {
-    /// What was decided in a project, newest first.
+    /// The decisions in a project, newest first.
     pub async fn work_log(
         &self,
         caller: &Caller,

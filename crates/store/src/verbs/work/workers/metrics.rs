@@ -1,4 +1,4 @@
-//! How the work in a project goes.
+//! Metrics of the work in a project.
 
 mod read;
 mod series;
@@ -16,11 +16,11 @@ use crate::sql::{Connection, args, text};
 use crate::verbs::projects;
 use crate::{Caller, Store, StoreError};
 
-/// How many hours are measured when nobody says, and at most.
+/// The default and maximum window, in hours.
 const HOURS: (u32, u32) = (24, 24 * 90);
 
 impl Store {
-    /// How the work in a project goes.
+    /// The metrics of a project.
     pub async fn metrics(&self, caller: &Caller, project: ProjectId, page: MetricsPage) -> Result<Metrics, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -41,7 +41,8 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
     for row in c.all(sql, vec![text(project)]).await? {
         counts.push(TaskCount { status: row.parsed("status")?, count: row.count("total")? });
     }
-    // Until somebody took it first: what came back keeps its age, and did not wait while it was worked on.
+    // Waiting time ends with the first attempt: a task that returned to the queue keeps its age, but was worked on
+    // meanwhile.
     let sql = "SELECT CAST(SUM(a.started_at - t.ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM attempts a JOIN \
                tasks t ON t.id = a.task WHERE a.project = $1 AND a.number = 1 AND a.started_at >= t.ready_at AND \
                a.started_at >= $2";
@@ -76,7 +77,7 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
     })
 }
 
-/// How each worker does; those that did nothing in the window are left out unless they are there now.
+/// Metrics of each worker that was active in the window or exists now.
 async fn workers(
     c: &mut Connection<'_>,
     project: ProjectId,

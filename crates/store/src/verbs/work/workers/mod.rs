@@ -1,4 +1,4 @@
-//! Workers: who takes tasks, what becomes of them, and what is decided about them.
+//! Workers: their rows, their sessions, dispatch and decisions.
 
 pub(crate) mod able;
 pub(crate) mod activity;
@@ -34,13 +34,13 @@ pub use start::MAX_WORKERS;
 use domain::{RunnerId, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Something to be told to a live session once, after the commit.
+/// A message for a live session, sent once after the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Say {
     /// The session's runner.
     pub runner: RunnerId,
-    /// Which session.
+    /// The session.
     pub session: SessionId,
-    /// What.
+    /// The message.
     pub text: String,
 }

@@ -1,6 +1,6 @@
-//! Work on its way from one runner to another: the new session waits until it is there, or cannot come.
+//! Moves of work from one runner to another: the new session waits until the work arrives or the move fails.
 //!
-//! What is under way is a column of the new workspace, so that any hub goes on with it after a restart.
+//! The state of a move is a column of the new workspace, so that any hub can continue it after a restart.
 
 use domain::trust::brought;
 use domain::{RunnerId, SessionId, TaskId, UserId, WorkspaceId, WorkspaceStatus};
@@ -19,20 +19,20 @@ use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workspaces;
 use crate::{Command, Store, StoreError};
 
-/// Work that is on its way.
+/// A move in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moving {
-    /// The workspace that it goes to.
+    /// The destination workspace.
     pub workspace: WorkspaceId,
-    /// The runner that it goes to.
+    /// The destination runner.
     pub to: RunnerId,
-    /// The workspace that has it.
+    /// The source workspace.
     pub from: WorkspaceId,
-    /// The runner that has it.
+    /// The source runner.
     pub at: RunnerId,
-    /// Sessions of the task that are not over where it comes from: they may still write.
+    /// Live sessions of the task in the source workspace, which may still write.
     pub live: Vec<SessionId>,
-    /// Whether a session still waits for it.
+    /// Whether a session still waits for the work.
     pub wanted: bool,
 }
 
@@ -59,7 +59,7 @@ async fn live(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Vec<Sess
 }
 
 impl Store {
-    /// All work that is on its way.
+    /// All moves in progress.
     pub async fn moving(&self) -> Result<Vec<Moving>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -71,7 +71,7 @@ impl Store {
         Ok(all)
     }
 
-    /// What is on its way into a workspace, if anything is.
+    /// The move into a workspace, if there is one.
     pub async fn moving_to(&self, workspace: WorkspaceId) -> Result<Option<Moving>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -83,18 +83,18 @@ impl Store {
     }
 }
 
-/// Where a task's work is, for whoever goes on with it on a runner.
+/// Where a task's work is, relative to the runner that continues it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// There, or nowhere.
+    /// On that runner, or nowhere.
     Here,
     /// In a workspace on another runner.
     At(WorkspaceId),
-    /// On a runner that is away.
+    /// On a runner that is offline.
     Away,
 }
 
-/// Where the work of a task is, seen from the runner that goes on with it.
+/// Where a task's work is, relative to the runner that continues it.
 pub(super) async fn work_of(
     tx: &mut Tx<'_>,
     row: &TaskRow,
@@ -109,8 +109,8 @@ pub(super) async fn work_of(
     })
 }
 
-/// The last workspace in which a session of the task worked, if it is there; whoever took the task in a session of a
-/// person's worked in what is theirs.
+/// The workspace of the task's last session, if it is ready. A person's session does not count: its workspace is
+/// theirs.
 pub(super) async fn last_place(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<Workspace>, StoreError> {
     if row.workspace.is_none() {
         return Ok(None);
@@ -121,7 +121,7 @@ pub(super) async fn last_place(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<
     workspaces::get(tx.read(), found.parsed("id")?).await
 }
 
-/// Lets a session that was just added wait for the work of another workspace, which stays the task's until then.
+/// Makes a new session wait for the work of another workspace, which stays the task's workspace until the work arrives.
 pub(super) async fn begin(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -137,10 +137,10 @@ pub(super) async fn begin(
     decided(tx, project, worker, Some(task), Decision::WorkMoves).await
 }
 
-/// Stops by force whoever did not stop when asked, where work is to be brought from.
+/// Stops sessions by force that still run in the source workspace of a move.
 #[derive(Debug, Serialize)]
 pub struct HurryMove {
-    /// The workspace that the work goes to.
+    /// The destination workspace.
     pub workspace: WorkspaceId,
 }
 
@@ -161,14 +161,14 @@ impl Command for HurryMove {
     }
 }
 
-/// The work has arrived, or cannot: the session that waits for it begins.
+/// Ends a move, whether the work arrived or not: the waiting session starts.
 #[derive(Debug, Serialize)]
 pub struct EndMove {
-    /// The workspace that the work goes to.
+    /// The destination workspace.
     pub workspace: WorkspaceId,
-    /// What its runner was given; absent: it starts afresh.
+    /// The bundle with the work; absent if the session starts without it.
     pub bundle: Option<String>,
-    /// What the next worker should know about it.
+    /// A note for the next worker.
     pub note: Option<String>,
 }
 
@@ -211,7 +211,7 @@ impl Command for EndMove {
     }
 }
 
-/// Who answers for the work that comes from one workspace into another: it runs on nobody else's machine unasked.
+/// The person responsible for moved work: it runs on no other person's machine without approval.
 async fn whose_work(tx: &mut Tx<'_>, from: WorkspaceId, to: WorkspaceId) -> Result<Option<UserId>, StoreError> {
     let sql = "SELECT s.owner AS source, s.code_by, t.owner AS target FROM workspaces s, workspaces t \
                WHERE s.id = $1 AND t.id = $2";
@@ -219,13 +219,13 @@ async fn whose_work(tx: &mut Tx<'_>, from: WorkspaceId, to: WorkspaceId) -> Resu
     Ok(brought(row.parsed("source")?, id_or_none(&row, "code_by")?, row.parsed("target")?))
 }
 
-/// The workspace whose work is on its way into this one.
+/// The source workspace of a move into this one.
 async fn source(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<Option<WorkspaceId>, StoreError> {
     let sql = "SELECT moves_from FROM workspaces WHERE id = $1 AND moves_from IS NOT NULL";
     tx.read().first(sql, vec![text(workspace)]).await?.map(|row| row.parsed("moves_from")).transpose()
 }
 
-/// A workspace that was never made, because its session was stopped before.
+/// Abandons a workspace that was never made, because its session was stopped first.
 async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), StoreError> {
     match workspaces::get(tx.read(), workspace).await? {
         Some(before) => workspaces::update(tx, Workspace { status: WorkspaceStatus::Cleaned, ..before }).await,
@@ -233,12 +233,12 @@ async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), Sto
     }
 }
 
-/// Adds to what the attempt before this one left behind.
+/// Adds a note to the hand-over of the previous attempt.
 async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<(), StoreError> {
     let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
     let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| match reason.split_once('\n') {
-        // The first line is for everybody, and so is the note.
+        // Everybody can read the first line and the note.
         Some((open, detail)) => format!("{open}; {note}\n{detail}"),
         None => format!("{reason}; {note}"),
     });

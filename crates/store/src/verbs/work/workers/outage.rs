@@ -1,5 +1,5 @@
-//! Agents that cannot work on a runner, whatever their tasks are: no attempt counts, their workers pause together, one of
-//! them tries again, and a person hears of it once.
+//! Outages: an agent that cannot work on a runner, whatever its tasks are. No attempt counts, its workers pause
+//! together, one of them probes, and a person is notified once.
 
 use domain::{
     AnswerAct, EscalationId, EscalationKind, HoldUp, RunnerId, SessionId, TaskId, Timestamp, WorkerId, WorkerKind,
@@ -19,31 +19,31 @@ use crate::tx::Tx;
 use crate::verbs::work::life;
 use crate::verbs::work::review::ask::{self, Ask};
 
-/// How soon workers are looked at again after the one that tried again let its task go undecided.
+/// Delay until the next probe after one ended without a result, in milliseconds.
 const SOON_MS: i64 = 1_000;
 
-/// What holds a session up.
+/// A session's hold-up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) cause: HoldUp,
-    /// The agent's words for it, for those who may look into the session.
+    /// The agent's message, for those who may see the session.
     pub(crate) message: Option<String>,
     pub(crate) login: Option<String>,
     pub(crate) retry_after_seconds: Option<u64>,
     pub(crate) since: Timestamp,
-    /// Until when, as the provider says.
+    /// When it ends, according to the provider.
     pub(crate) until: Option<Timestamp>,
-    /// Whether the runner will tell when it is over; an older one does not.
+    /// Whether the runner reports its end; older runners do not.
     pub(crate) followed: bool,
 }
 
-/// An outage that is not over.
+/// An open outage.
 #[derive(Debug, Clone)]
 pub(crate) struct Open {
     pub(crate) runner: RunnerId,
     pub(crate) agent: String,
     pub(crate) outage: Outage,
-    /// The worker that tries again.
+    /// The worker that probes.
     probe: Option<WorkerId>,
     escalation: Option<EscalationId>,
     /// The runner's name.
@@ -51,12 +51,12 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Whether a worker's agent is the one that cannot work.
+    /// Whether this is an outage of the worker's agent.
     pub(crate) fn is_of(&self, slot: &WorkerRow) -> bool {
         slot.kind == WorkerKind::Managed && slot.runner == Some(self.runner) && slot.agent == self.agent
     }
 
-    /// Why its workers take nothing.
+    /// Why the workers take nothing.
     pub(crate) fn reason(&self) -> String {
         in_words(self.outage.cause, &self.agent, &self.name)
     }
@@ -82,7 +82,7 @@ fn open(row: &Row) -> Result<Open, StoreError> {
     })
 }
 
-/// All outages that are not over: there are few.
+/// All open outages; there are few.
 pub(crate) async fn all(tx: &mut Tx<'_>) -> Result<Vec<Open>, StoreError> {
     tx.read().all(&format!("{COLUMNS} ORDER BY o.runner, o.agent"), args![]).await?.iter().map(open).collect()
 }
@@ -95,27 +95,27 @@ async fn of(tx: &mut Tx<'_>, slot: &WorkerRow) -> Result<Option<Open>, StoreErro
     row.as_ref().map(open).transpose()
 }
 
-/// Whether a worker tries again just now.
+/// Whether a worker is probing.
 pub(crate) async fn probing(tx: &mut Tx<'_>, open: &Open) -> Result<bool, StoreError> {
     let Some(probe) = open.probe else { return Ok(false) };
     Ok(get(tx, probe).await?.is_some_and(|slot| slot.task.is_some() && slot.removed_at.is_none()))
 }
 
-/// Remembers what holds a session up.
+/// Stores a session's hold-up.
 pub(crate) async fn note(tx: &mut Tx<'_>, session: SessionId, mut held: Held) -> Result<(), StoreError> {
-    // It counts from when its model last answered.
+    // The hold-up started when the model last answered.
     held.since = held_up(tx, session).await?.map_or(held.since, |before| before.since);
     tx.run("UPDATE sessions SET held_up = $1 WHERE id = $2", args![to_json(&held), session.to_string()]).await?;
     Ok(())
 }
 
-/// What holds a session up.
+/// A session's hold-up.
 pub(crate) async fn held_up(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Held>, StoreError> {
     let row = tx.read().first("SELECT held_up FROM sessions WHERE id = $1", vec![text(session)]).await?;
     row.map_or(Ok(None), |row| crate::verbs::workspaces::json_or_none(&row, "held_up"))
 }
 
-/// A session's model answers: nothing holds it up, and if it was the one that tried again, the outage is over.
+/// A session's model answers: its hold-up ends, and so does the outage if the session was the probe.
 pub(crate) async fn progressed(tx: &mut Tx<'_>, session: SessionId, slot: Option<WorkerRow>) -> Result<(), StoreError> {
     tx.run("UPDATE sessions SET held_up = NULL WHERE id = $1 AND held_up IS NOT NULL", vec![text(session)]).await?;
     let Some(mut slot) = slot.filter(|slot| slot.session == Some(session)) else { return Ok(()) };
@@ -131,8 +131,8 @@ pub(crate) async fn progressed(tx: &mut Tx<'_>, session: SessionId, slot: Option
     }
 }
 
-/// A session was ended by what held it up, or made no progress for too long: its task goes back uncounted, the workers of
-/// its agent on its runner pause, and a person hears of it once.
+/// A hold-up ended a session, or the session made no progress for too long: the task is released without counting the
+/// attempt, the agent's workers on the runner pause, and a person is notified once.
 pub(crate) async fn begin(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
@@ -154,7 +154,7 @@ pub(crate) async fn begin(
     if open.escalation.is_none() && outage.is_news() {
         open.escalation = Some(ask_person(tx, &open, task, &held).await?);
     }
-    // Whoever tries again goes on doing so when another, which began before, has failed.
+    // The failure of an older session does not end another worker's probe.
     open.probe = before.as_ref().and_then(|open| open.probe).filter(|_| !probed);
     write(tx, &open).await?;
     life::let_go(tx, task, Leaving::Released, Why::open(Some(format!("{reason}{how}")))).await?;
@@ -164,16 +164,16 @@ pub(crate) async fn begin(
     pause_all(tx, &open).await
 }
 
-/// The one notice that a person gets.
+/// Notifies a person, once per outage.
 async fn ask_person(tx: &mut Tx<'_>, open: &Open, task: TaskId, held: &Held) -> Result<EscalationId, StoreError> {
     let (cause, agent, runner) = (open.outage.cause, &open.agent, &open.name);
     let advice = advice(cause, agent, runner, held.login.as_deref());
     let question = format!("{}. {advice}", capitalised(&open.reason()));
     let text = format!(
-        "No attempt counts. All workers with `{agent}` on `{runner}` pause; one of them tries again from time to time, \
-         and the others follow when it can work."
+        "No attempt counts. All workers with `{agent}` on `{runner}` pause; one of them retries from time to time, \
+         and the others resume when it succeeds."
     );
-    // What the agent said is for those who may look into its session.
+    // Only those who may see the session may read the agent's message.
     let context = EscalationContext { text, screen: held.message.clone(), ..Default::default() };
     Ok(ask::escalate(tx, task, Ask::new(EscalationKind::Outage, question, context)).await?.id)
 }
@@ -201,7 +201,7 @@ async fn write(tx: &mut Tx<'_>, open: &Open) -> Result<(), StoreError> {
     tx.run(sql, values).await.map(|_| ())
 }
 
-/// Lets every worker of the agent that has no task pause until the next try.
+/// Pauses all workers of the agent without a task until the next probe.
 async fn pause_all(tx: &mut Tx<'_>, open: &Open) -> Result<(), StoreError> {
     for slot in rows::of(tx, None).await? {
         if open.is_of(&slot) && slot.task.is_none() {
@@ -211,7 +211,7 @@ async fn pause_all(tx: &mut Tx<'_>, open: &Open) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Lets a worker that could take a task pause until the next try.
+/// Pauses an idle worker until the next probe.
 pub(crate) fn pause(tx: &mut Tx<'_>, mut slot: WorkerRow, open: &Open) {
     let until = Some(open.outage.probe_at);
     let ours = slot.status == WorkerStatus::Paused && slot.until.is_some() && slot.until != until;
@@ -221,7 +221,7 @@ pub(crate) fn pause(tx: &mut Tx<'_>, mut slot: WorkerRow, open: &Open) {
     }
 }
 
-/// A worker whose agent cannot work took a task: it shows whether it can again.
+/// A worker with an outage took a task, which probes the outage.
 pub(crate) async fn probes(tx: &mut Tx<'_>, slot: &WorkerRow, task: TaskId) -> Result<(), StoreError> {
     let Some(open) = of(tx, slot).await? else { return Ok(()) };
     let (reason, probe) = (open.reason(), Some(slot.id));
@@ -230,12 +230,12 @@ pub(crate) async fn probes(tx: &mut Tx<'_>, slot: &WorkerRow, task: TaskId) -> R
     decided(tx, slot.project, Some(slot.id), Some(task), decision).await
 }
 
-/// The hold of the worker that tried again ended other than by what held it up before.
+/// The probing worker's hold ended for another reason than the hold-up.
 pub(crate) async fn probe_ended(tx: &mut Tx<'_>, slot: &WorkerRow, ended: &Ended) -> Result<(), StoreError> {
     let Some(open) = of(tx, slot).await?.filter(|open| open.probe == Some(slot.id)) else { return Ok(()) };
     match ended {
         Ended::Accepted(_) | Ended::Failed(_) => over(tx, open).await,
-        // Nobody knows: another tries.
+        // The probe has no result: another worker probes.
         Ended::Lost(_) | Ended::Gone(_) | Ended::Released => {
             let probe_at = tx.now.plus_millis(SOON_MS);
             try_at(tx, open, probe_at).await
@@ -243,7 +243,7 @@ pub(crate) async fn probe_ended(tx: &mut Tx<'_>, slot: &WorkerRow, ended: &Ended
     }
 }
 
-/// A person says that it can be tried again: at once.
+/// Probes at once, because a person asked for it.
 pub(crate) async fn try_now(tx: &mut Tx<'_>, escalation: EscalationId) -> Result<(), StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE o.escalation = $1"), vec![text(escalation)]).await?;
     let Some(found) = row.as_ref().map(open).transpose()? else { return Ok(()) };
@@ -260,13 +260,13 @@ async fn try_at(tx: &mut Tx<'_>, mut open: Open, at: Timestamp) -> Result<(), St
     pause_all(tx, &open).await
 }
 
-/// The agent works again: its workers take tasks, and nobody needs to be asked any more.
+/// Ends an outage: its workers take tasks again, and its escalation closes.
 async fn over(tx: &mut Tx<'_>, open: Open) -> Result<(), StoreError> {
     let why = format!("`{}` on `{}` works again", open.agent, open.name);
     end(tx, open, why).await
 }
 
-/// A runner is removed: what its agents could not do there is nobody's concern any more.
+/// Closes the outages of a removed runner.
 pub(crate) async fn runner_removed(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
     for open in all(tx).await?.into_iter().filter(|open| open.runner == runner) {
         let why = format!("the runner `{}` was removed", open.name);
@@ -298,8 +298,8 @@ async fn end(tx: &mut Tx<'_>, open: Open, why: String) -> Result<(), StoreError>
     }
 }
 
-/// The pause of a worker with a task is over. If its session is still held up it waits on, and loses its task when it made
-/// no progress for too long; `false`: nothing holds it up.
+/// The pause of a worker with a task ended. A session that is still held up keeps waiting, but loses its task after too
+/// long without progress; `false` if nothing holds it up.
 pub(crate) async fn still_held_up(tx: &mut Tx<'_>, slot: &WorkerRow, task: TaskId) -> Result<bool, StoreError> {
     let held = match slot.session {
         Some(session) => held_up(tx, session).await?,

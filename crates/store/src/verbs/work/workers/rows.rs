@@ -1,4 +1,4 @@
-//! Workers' rows: reading them, writing them, and who may see and change them.
+//! Workers' rows: reads, writes and access.
 
 use domain::{Action, ProjectId, Timestamp, WorkerId, WorkerKind, WorkerStatus};
 use protocol::{Change, Sandbox, Usage, UserRef, Worker};
@@ -18,14 +18,14 @@ pub(crate) const COLUMNS: &str = "SELECT w.id, w.project, w.owner, u.name AS own
     w.queue, w.failures, w.done, w.failed, w.usage, w.budget_micros, w.scores, w.score_sum, w.scaled, w.seen_at, \
     w.idle_since, w.created_at, w.removed_at FROM workers w JOIN users u ON u.id = w.owner";
 
-/// A worker's whole row: what is shown of it, and what it is run with.
+/// A worker's row: the public view and the parameters of its sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerRow {
-    /// What is shown.
+    /// The public view.
     pub(crate) view: Worker,
     pub(crate) argv: Vec<String>,
     pub(crate) sandbox: Option<Sandbox>,
-    /// The scale made it, and may take it away again.
+    /// Whether scaling added the worker, and may remove it.
     pub(crate) scaled: bool,
     pub(crate) idle_since: Option<Timestamp>,
     pub(crate) scores: u32,
@@ -47,12 +47,12 @@ impl std::ops::DerefMut for WorkerRow {
     }
 }
 
-/// Nothing used yet.
+/// Zero usage.
 pub(crate) fn nothing() -> Usage {
     Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None }
 }
 
-/// Two usages together.
+/// The sum of two usages.
 pub(crate) fn sum(one: &Usage, other: &Usage) -> Usage {
     let cost = |usage: &Usage| usage.cost_micros;
     Usage {
@@ -67,7 +67,7 @@ pub(crate) fn sum(one: &Usage, other: &Usage) -> Usage {
 }
 
 impl WorkerRow {
-    /// A worker that has done nothing yet.
+    /// A new worker without history.
     pub(crate) fn fresh(project: ProjectId, owner: UserRef, name: String, kind: WorkerKind, now: Timestamp) -> Self {
         let view = Worker {
             id: WorkerId::generate(),
@@ -109,7 +109,7 @@ impl WorkerRow {
         }
     }
 
-    /// The agent and model, as attempts name them.
+    /// Agent and model, as attempts name them.
     pub(crate) fn agent(&self) -> String {
         match &self.view.model {
             Some(model) => format!("{} {model}", self.view.agent),
@@ -117,7 +117,7 @@ impl WorkerRow {
         }
     }
 
-    /// What it is at from now on, and why.
+    /// Changes the status, its reason and its end.
     pub(crate) fn becomes(&mut self, status: WorkerStatus, reason: Option<String>, until: Option<Timestamp>) {
         self.view.status = status;
         self.view.reason = reason;
@@ -167,19 +167,19 @@ pub(crate) fn slot(row: &Row) -> Result<WorkerRow, StoreError> {
     })
 }
 
-/// The workers of one project or of all that are there, oldest first. What may be seen is for the caller to check.
+/// The workers of one project or of all, oldest first, without removed ones. The caller must check access.
 pub(crate) async fn all(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<WorkerRow>, StoreError> {
     let filter = if only.is_some() { "AND w.project = $1" } else { "" };
     let sql = format!("{COLUMNS} WHERE w.removed_at IS NULL {filter} ORDER BY w.created_at, w.colour, w.id");
     c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(slot).collect()
 }
 
-/// The same, as this transaction has them.
+/// The same workers, with this transaction's changes.
 pub(crate) async fn of(tx: &mut Tx<'_>, only: Option<ProjectId>) -> Result<Vec<WorkerRow>, StoreError> {
     all(tx.read(), only).await
 }
 
-/// A worker that is there, if the caller may see its project.
+/// A worker that was not removed, if the caller may see its project.
 pub(crate) async fn find(c: &mut Connection<'_>, caller: &Caller, id: WorkerId) -> Result<WorkerRow, StoreError> {
     let sql = format!("{COLUMNS} WHERE w.id = $1 AND w.removed_at IS NULL");
     let row = c.first(&sql, vec![text(id)]).await?.ok_or(StoreError::NotFound("worker"))?;
@@ -193,14 +193,14 @@ pub(crate) async fn own(tx: &mut Tx<'_>, id: WorkerId) -> Result<WorkerRow, Stor
     let caller = tx.caller;
     let found = find(tx.read(), caller, id).await?;
     let me = caller.person()?;
-    // Whoever sees the project sees its workers: there is nothing to hide, only to refuse.
+    // Everybody who sees the project sees its workers, so a refusal reveals nothing.
     if me.id != found.owner.id {
         return Err(StoreError::Forbidden("only its owner may do this: talk to them in the project's chat"));
     }
     get(tx, id).await?.ok_or(StoreError::NotFound("worker"))
 }
 
-/// The lowest colours that none of the workers has.
+/// The lowest unused colours.
 pub(crate) fn free_colours(workers: &[WorkerRow]) -> impl Iterator<Item = u32> {
     let taken: Vec<u32> = workers.iter().map(|worker| worker.colour).collect();
     (0..).filter(move |colour| !taken.contains(colour))
@@ -213,7 +213,7 @@ pub(crate) fn tell(tx: &mut Tx<'_>, project: ProjectId, change: Change) {
     tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
-/// The worker that a person's program is, by its name in the project; made when it comes for the first time.
+/// The external worker with this name in the project; added on its first request.
 pub(crate) async fn external(
     tx: &mut Tx<'_>,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! How a project hands out its tasks.
+//! Work settings of a project.
 
 use domain::{Action, AssignStrategy, ProjectId, Timestamp};
 use protocol::{Change, UserRef, Verb, WorkConfigure, WorkSettings, verbs};
@@ -9,7 +9,7 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::projects;
 use crate::{Caller, Command, Store, StoreError};
 
-/// How it is as long as nobody says otherwise.
+/// The default settings.
 pub(crate) const DEFAULTS: WorkSettings = WorkSettings {
     strategy: AssignStrategy::LeastLoaded,
     lease_seconds: 90,
@@ -32,7 +32,7 @@ pub(crate) const DEFAULTS: WorkSettings = WorkSettings {
 const COLUMNS: &str = "SELECT s.project, s.settings, p.owner, (SELECT COUNT(*) FROM freezes f WHERE f.project IN ('', \
     s.project)) AS freezes FROM work_settings s JOIN projects p ON p.id = s.project";
 
-/// Who stopped everything in a project, and has something to stop there.
+/// People with a freeze who own a project or have workers in it.
 const FROZEN_BY: &str = "SELECT u.id, u.name FROM users u WHERE u.id IN (SELECT f.user_id FROM freezes f WHERE f.project \
     IN ('', $1)) AND (u.id IN (SELECT p.owner FROM projects p WHERE p.id = $1) OR u.id IN (SELECT w.owner FROM workers w \
     WHERE w.project = $1 AND w.removed_at IS NULL)) ORDER BY u.name, u.id";
@@ -49,7 +49,7 @@ async fn settings(c: &mut Connection<'_>, row: &Row) -> Result<WorkSettings, Sto
     Ok(WorkSettings { frozen: frozen_by.iter().any(|person| person.id == owner), frozen_by, ..stored })
 }
 
-/// A project's settings, whoever asks.
+/// A project's settings, without an access check.
 pub(crate) async fn of(c: &mut Connection<'_>, project: ProjectId) -> Result<WorkSettings, StoreError> {
     match c.first(&format!("{COLUMNS} WHERE s.project = $1"), vec![text(project)]).await? {
         Some(row) => settings(c, &row).await,
@@ -71,7 +71,7 @@ pub(crate) async fn all(
     Ok(found)
 }
 
-/// Until when a lease holds that was renewed at some time, of a task that was taken at another.
+/// When a lease ends that was renewed at `renewed`, of a task that was taken at `taken`.
 pub(crate) fn lease_end(settings: &WorkSettings, renewed: Timestamp, taken: Option<Timestamp>) -> Timestamp {
     let lease = renewed.plus_millis(i64::from(settings.lease_seconds) * 1000);
     match (hold_ms(settings), taken) {
@@ -80,25 +80,25 @@ pub(crate) fn lease_end(settings: &WorkSettings, renewed: Timestamp, taken: Opti
     }
 }
 
-/// For how long a worker may have a task, if that is limited.
+/// The maximum length of a hold, if there is one.
 pub(crate) fn hold_ms(settings: &WorkSettings) -> Option<i64> {
     (settings.task_minutes > 0).then_some(i64::from(settings.task_minutes) * 60_000)
 }
 
-/// Whose turn it is.
+/// The round-robin position.
 pub(crate) async fn turn(c: &mut Connection<'_>, project: ProjectId) -> Result<u64, StoreError> {
     let row = c.first("SELECT turn FROM work_settings WHERE project = $1", vec![text(project)]).await?;
     Ok(row.map(|row| row.integer("turn")).transpose()?.unwrap_or(0).cast_unsigned())
 }
 
-/// Makes sure that a project has a row, which also remembers whose turn it is.
+/// Makes sure that a project has a row, which also stores the round-robin position.
 pub(crate) async fn ensure(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreError> {
     let sql = "INSERT INTO work_settings (project, settings, turn) VALUES ($1, $2, 0) ON CONFLICT (project) DO NOTHING";
     tx.run(sql, args![project.to_string(), to_json(&DEFAULTS)]).await?;
     Ok(())
 }
 
-/// Tells those who see a project how it hands out tasks now.
+/// Announces a project's settings to those who see it.
 pub(crate) async fn announce(tx: &mut Tx<'_>, project: ProjectId) -> Result<WorkSettings, StoreError> {
     let settings = of(tx.read(), project).await?;
     tell(tx, project, Change::WorkSettings { project, settings: settings.clone() });
@@ -129,7 +129,7 @@ impl Command for verbs::WorkConfigure {
     }
 }
 
-/// Tells the runners of a project's workers how often they are to be heard from now.
+/// Tells the runners of a project's workers the new heartbeat interval.
 async fn tell_runners(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT w.runner FROM workers w JOIN runners r ON r.id = w.runner WHERE w.project = $1 AND \
                w.kind = 'managed' AND w.removed_at IS NULL ORDER BY w.runner";
@@ -149,7 +149,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
     let budget_micros = match input.budget_micros {
         Some(0) => None,
         Some(micros) if i64::try_from(micros).is_err() => {
-            return Err(StoreError::invalid("budget_micros", "the budget is more than there is"));
+            return Err(StoreError::invalid("budget_micros", "the budget is too large"));
         }
         given => given.or(before.budget_micros),
     };
@@ -191,23 +191,23 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
         return Err(StoreError::invalid("heartbeat_seconds", message));
     }
     if after.scale_most != 0 && after.scale_most < after.scale_least {
-        let message = format!("the most workers are at least as many as the fewest, which are {}", after.scale_least);
+        let message = format!("the maximum number of workers must be at least the minimum, {}", after.scale_least);
         return Err(StoreError::invalid("scale_most", message));
     }
     Ok(after)
 }
 
-/// What people call a setting, as they see it.
+/// The name of a setting as people see it.
 fn in_words(field: &str) -> String {
     let words = match field {
-        "missed" => "the number of missed signs of life".to_owned(),
+        "missed" => "the number of missed heartbeats".to_owned(),
         "task_minutes" => "the time for which a worker may have a task, in minutes,".to_owned(),
         "tries_per_worker" => "the number of tries per worker".to_owned(),
         "workers_per_task" => "the number of workers per task".to_owned(),
         "breaker_failures" => "the number of failures that open a breaker".to_owned(),
         "breaker_seconds" => "a breaker's cool-down".to_owned(),
-        "scale_least" => "the fewest workers".to_owned(),
-        "scale_most" => "the most workers".to_owned(),
+        "scale_least" => "the minimum number of workers".to_owned(),
+        "scale_most" => "the maximum number of workers".to_owned(),
         "scale_tasks_per_worker" => "the number of waiting tasks per worker".to_owned(),
         "scale_idle_seconds" => "the time for which a worker may be idle".to_owned(),
         other => format!("the {}", other.trim_end_matches("_seconds")),
@@ -215,7 +215,7 @@ fn in_words(field: &str) -> String {
     if field.ends_with("_seconds") { format!("{words}, in seconds,") } else { words }
 }
 
-/// What differs, in words for the audit trail.
+/// The changed settings, for the audit trail.
 fn differences(before: &WorkSettings, after: &WorkSettings) -> String {
     let object = |settings: &WorkSettings| match serde_json::to_value(settings) {
         Ok(serde_json::Value::Object(object)) => object,
@@ -227,7 +227,7 @@ fn differences(before: &WorkSettings, after: &WorkSettings) -> String {
 }
 
 impl Store {
-    /// How a project hands out its tasks.
+    /// The work settings of a project.
     pub async fn work_settings(&self, caller: &Caller, project: ProjectId) -> Result<WorkSettings, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();

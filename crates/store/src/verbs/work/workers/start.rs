@@ -1,4 +1,4 @@
-//! Starting workers, changing them, and taking them away.
+//! Adding, changing and removing workers.
 
 use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MODEL, NAME, TextError};
@@ -13,10 +13,10 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions::spawn::candidates;
 use crate::{Command, Placed, StoreError};
 
-/// How many abilities a worker has at most.
+/// The maximum number of abilities of a worker.
 const ABILITIES: usize = 50;
 
-/// How many workers one call starts at most, and how many managed workers a person has in a project.
+/// The maximum number of workers that one call starts, and of managed workers that a person has in a project.
 pub const MAX_WORKERS: u32 = 32;
 
 impl Command for Placed<verbs::WorkerStart> {
@@ -57,7 +57,7 @@ impl Command for Placed<verbs::WorkerStart> {
     }
 }
 
-/// The runner of somebody's that has the agent; a full one will do, because workers wait.
+/// A person's runner that has the agent. A full one is fine, because workers wait.
 pub(crate) async fn choose(
     tx: &mut Tx<'_>,
     owner: UserId,
@@ -72,7 +72,7 @@ pub(crate) async fn choose(
     place(needs, &roomy).map_err(StoreError::Conflict)
 }
 
-/// Adds workers like this one, each with a name and colour of its own.
+/// Adds `count` workers like this one, each with its own name and colour.
 pub(crate) fn add(tx: &mut Tx<'_>, model: &WorkerRow, there: &[WorkerRow], count: u32) -> Vec<Worker> {
     let stem = model.role.as_deref().unwrap_or(&model.agent);
     let taken = |name: &String| there.iter().any(|worker| worker.name == *name);
@@ -170,7 +170,7 @@ impl Command for verbs::WorkerRemove {
     }
 }
 
-/// Takes a worker away; its task goes back and its session is stopped.
+/// Removes a worker: its task returns to the queue and its session stops.
 pub(crate) async fn take_away(tx: &mut Tx<'_>, worker: WorkerRow, why: &str) -> Result<(), StoreError> {
     let (id, project, owner) = (worker.id, worker.project, worker.owner.id);
     if worker.task.is_some() {
@@ -185,12 +185,12 @@ pub(crate) async fn take_away(tx: &mut Tx<'_>, worker: WorkerRow, why: &str) -> 
     freeze::changed(tx, owner, project).await
 }
 
-/// Who does it, in words.
+/// The name of the caller.
 fn actor(tx: &Tx<'_>) -> String {
     tx.caller.person().map_or_else(|_| "the hub".to_owned(), |person| person.name)
 }
 
-/// Abilities without repetition, in order.
+/// The abilities, sorted and without duplicates.
 fn abilities(words: &[String]) -> Vec<String> {
     let mut found: Vec<String> = words.iter().map(|word| word.trim().to_owned()).collect();
     found.sort();
@@ -208,7 +208,7 @@ fn check_abilities(words: &[String]) -> Result<(), StoreError> {
 fn check_budget(budget: Option<u64>) -> Result<(), StoreError> {
     match budget.is_none_or(|micros| i64::try_from(micros).is_ok()) {
         true => Ok(()),
-        false => Err(StoreError::invalid("budget_micros", "the budget is more than there is")),
+        false => Err(StoreError::invalid("budget_micros", "the budget is too large")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Stopping workers and their sessions; what they had goes back at once.
+//! Stopping workers and their sessions; their tasks return to the queue at once.
 
 use domain::{SessionId, WorkerStatus};
 use engine::tasks::life::{Leaving, Why};
@@ -13,12 +13,12 @@ use crate::verbs::sessions;
 use crate::verbs::work::life;
 use crate::{Command, StoreError};
 
-/// Asks a session to stop, its work saved; nothing if it is over or was asked already.
+/// Asks a session to save its work and stop, unless it has ended or was asked already.
 pub(crate) async fn session(tx: &mut Tx<'_>, session: SessionId, force: bool) -> Result<(), StoreError> {
     sessions::ask_to_stop(tx, session, force).await
 }
 
-/// Lets a worker's task go, and asks its session to stop. What was reported already is judged all the same.
+/// Releases a worker's task and asks its session to stop. A pending report is still judged.
 pub(crate) async fn release(tx: &mut Tx<'_>, worker: &WorkerRow, why: &str, force: bool) -> Result<(), StoreError> {
     if let Some(task) = worker.task {
         match tx.known_task(task).await?.awaits_check() {
@@ -73,8 +73,8 @@ impl Command for verbs::WorkerStopAll {
     }
 }
 
-/// A person stopped the session that works on a task, and means it: the task goes back at once, and its worker takes
-/// nothing until it is restarted. What was reported already is judged all the same.
+/// A person stopped the session of a task: the task returns to the queue at once, and its worker takes nothing until it
+/// is restarted. A pending report is still judged.
 pub(crate) async fn with_session(tx: &mut Tx<'_>, session: SessionId, under: Under) -> Result<(), StoreError> {
     let Some(row) = under.current(tx, session).await? else { return Ok(()) };
     if !row.is_worked_on() {
@@ -92,7 +92,7 @@ pub(crate) async fn with_session(tx: &mut Tx<'_>, session: SessionId, under: Und
     decided(tx, row.project, Some(worker), Some(row.id), Decision::SessionStopped { by }).await
 }
 
-/// Takes a worker's task back at once; it is stopping until its session is over.
+/// Takes a worker's task back at once; the worker is stopping until its session ends.
 pub(crate) async fn stop(tx: &mut Tx<'_>, worker: WorkerRow, force: bool) -> Result<Worker, StoreError> {
     let (id, running) = (worker.id, live(tx, worker.session).await?);
     let stopped = worker.status == WorkerStatus::Stopped || (worker.status == WorkerStatus::Stopping && !force);
@@ -116,7 +116,7 @@ pub(crate) async fn stop(tx: &mut Tx<'_>, worker: WorkerRow, force: bool) -> Res
     Ok(view)
 }
 
-/// A session that is not over.
+/// The session, if it has not ended.
 pub(crate) async fn live(tx: &mut Tx<'_>, id: Option<SessionId>) -> Result<Option<SessionId>, StoreError> {
     let Some(id) = id else { return Ok(None) };
     let found = sessions::get(tx.read(), id).await?;

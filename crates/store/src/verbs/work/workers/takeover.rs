@@ -1,4 +1,4 @@
-//! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
+//! Taking over: a worker of the caller continues a colleague's task from its current state.
 
 use domain::{Action, AnswerAct, RunnerId, TaskStatus, WorkerKind, WorkerStatus};
 use engine::tasks::life::{Leaving, Why};
@@ -19,11 +19,11 @@ use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::workspaces;
 use crate::{Command, Placed, StoreError};
 
-/// Who goes on, and with what.
+/// The worker that continues, and with what.
 struct Plan {
     runner: RunnerId,
     agent: String,
-    /// What the caller said, or had said before; `None`: a worker of theirs that is free knows.
+    /// The command that the caller gave, now or before; `None` if a free worker of theirs has its own.
     argv: Option<Vec<String>>,
     work: Work,
 }
@@ -48,7 +48,7 @@ impl Command for Placed<verbs::TaskTakeOver> {
         if freeze::frozen(tx.read(), me.id, row.project).await? {
             return Err(StoreError::Conflict(freeze::REASON.into()));
         }
-        // Nothing is refused from here on.
+        // No refusals below this line.
         let (by, away) = (me.name.clone(), plan.work == Work::Away);
         let reason = Decision::TakenOver { by: by.clone(), from: None, away }.to_string();
         let from = before.as_ref().map(|slot| slot.name.clone());
@@ -80,7 +80,7 @@ impl Command for Placed<verbs::TaskTakeOver> {
 }
 
 impl Placed<verbs::TaskTakeOver> {
-    /// Whether the caller has it already, as asked for.
+    /// Whether the caller's worker already has the task, as requested.
     fn has_it(&self, slot: &WorkerRow, me: &UserRef) -> bool {
         let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed;
         let there = self.verb.input.runner.is_none_or(|runner| slot.runner == Some(runner));
@@ -90,7 +90,7 @@ impl Placed<verbs::TaskTakeOver> {
         mine && there && same && self.verb.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
     }
 
-    /// Decides who goes on; writes nothing.
+    /// Decides which worker continues; writes nothing.
     async fn plan(
         &self,
         tx: &mut Tx<'_>,
@@ -100,7 +100,7 @@ impl Placed<verbs::TaskTakeOver> {
     ) -> Result<Plan, StoreError> {
         let agent = self.verb.input.agent.clone().or(before.map(|slot| slot.agent.clone()));
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
-            return Err(StoreError::invalid("agent", "name the agent that goes on: nobody managed works on it now"));
+            return Err(StoreError::invalid("agent", "name the agent that continues: no managed worker has the task"));
         };
         start::check_argv(&self.verb.input.argv)?;
         let place = match row.workspace {
@@ -118,7 +118,8 @@ impl Placed<verbs::TaskTakeOver> {
         Ok(Plan { runner, agent, argv, work })
     }
 
-    /// What is to run on the caller's runner. What somebody else chose does not, before the caller has said it, too.
+    /// The command for the caller's runner. A command that somebody else chose does not run until the caller repeats
+    /// it.
     fn argv(&self, before: Option<&WorkerRow>, me: &UserRef) -> Option<Vec<String>> {
         if !self.verb.input.argv.is_empty() {
             return Some(self.verb.input.argv.clone());
@@ -126,15 +127,15 @@ impl Placed<verbs::TaskTakeOver> {
         before.filter(|before| before.owner.id == me.id && !before.argv.is_empty()).map(|before| before.argv.clone())
     }
 
-    /// What the caller said, else what was `kept`, else the sandbox of the worker before: another agent is no reason to
-    /// leave it. A colleague's choice never shows the caller's home.
+    /// The sandbox that the caller gave, else the `kept` one, else the previous worker's: a change of agent does not
+    /// remove it. A colleague's choice never exposes the caller's home.
     fn sandbox(&self, kept: Option<Sandbox>, before: Option<&WorkerRow>, me: &UserRef) -> Option<Sandbox> {
         let before = before.and_then(|before| Some((before.sandbox.clone()?, before.owner.id == me.id)));
         let before = before.map(|(found, mine)| Sandbox { home: found.home && mine, ..found });
         self.verb.input.sandbox.clone().or(kept).or(before)
     }
 
-    /// A worker of the caller's that is free, or a new one.
+    /// A free worker of the caller, or a new one.
     async fn worker(
         &self,
         tx: &mut Tx<'_>,
@@ -155,7 +156,7 @@ impl Placed<verbs::TaskTakeOver> {
         model.abilities = row.needs.clone();
         if let Some(before) = before.filter(|before| before.agent == plan.agent) {
             model.model = before.model.clone();
-            // A colleague's choice can contain what runs on the caller's machine, never show it the caller's home.
+            // A colleague's sandbox may restrict processes on the caller's machine, but never expose the caller's home.
             let mine = before.owner.id == me.id;
             model.sandbox = before.sandbox.clone().map(|found| Sandbox { home: found.home && mine, ..found });
         }
@@ -167,7 +168,7 @@ impl Placed<verbs::TaskTakeOver> {
     }
 }
 
-/// A worker of the caller's that is free to go on; `argv`: which of those that run a command.
+/// A free worker of the caller; `argv` selects among those that run a command.
 async fn free(
     tx: &mut Tx<'_>,
     row: &TaskRow,
@@ -184,23 +185,23 @@ async fn free(
     Ok(rows::of(tx, Some(row.project)).await?.into_iter().find(fits))
 }
 
-/// What to say so that it is known which command is to run.
+/// The error message when it is unclear which command to run.
 fn unsaid(before: Option<&WorkerRow>) -> String {
     match before {
         Some(before) => format!(
-            "`{}` runs a command that {} chose, and your runner would run it: look at it and say it yourself \
+            "`{}` runs a command that {} chose, and your runner would run it: review it and give it yourself \
              (`shopfloor task take-over` shows it and takes --yes or `-- PROGRAM`), or name another agent",
             before.name, before.owner.name
         ),
-        None => "nobody said which command: say it (`-- PROGRAM`), or name another agent".to_owned(),
+        None => "no command is given: name it (`-- PROGRAM`), or name another agent".to_owned(),
     }
 }
 
-/// To take over what one has changes nothing, and saying nothing would hide that.
+/// The error for taking over one's own task, which would change nothing.
 fn has_it_already(slot: &WorkerRow) -> StoreError {
     StoreError::Conflict(format!(
-        "`{}`, a worker of yours, has it already: name another runner or agent to go on with, or stop that worker to \
-         give the task back",
+        "`{}`, a worker of yours, has it already: name another runner or agent to continue with, or stop that worker \
+         to give the task back",
         slot.name
     ))
 }

@@ -1,4 +1,4 @@
-//! What time does to workers: pauses end, those that were lost come back, silent ones are restarted, the number changes.
+//! Time-driven changes of workers: ends of pauses, returns of lost workers, restarts of silent ones, and scaling.
 
 use domain::{ProjectId, RunnerId, WorkerKind, WorkerStatus};
 use engine::tasks::life::{Leaving, Why};
@@ -16,7 +16,7 @@ use crate::tx::Tx;
 use crate::verbs::projects;
 use crate::verbs::work::life;
 
-/// Looks at every worker of a project that is not just working.
+/// Updates every worker of a project whose state depends on time.
 pub(crate) async fn tend(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -29,12 +29,12 @@ pub(crate) async fn tend(
         let out = outages.iter().find(|open| open.is_of(&slot) && slot.task.is_none());
         match (slot.status, out) {
             (WorkerStatus::Idle, Some(open)) => outage::pause(tx, slot, open),
-            // It ends when one of its agent's workers can work again.
+            // An outage ends when one of the agent's workers succeeds.
             (WorkerStatus::Paused, Some(_)) => {}
             (WorkerStatus::Paused, None) if slot.until.is_some_and(|until| until <= tx.now) => {
                 resume(tx, slot).await?;
             }
-            // Only whoever has the runner's link knows.
+            // Only the hub that has the runner's link knows.
             (WorkerStatus::Lost, _) if slot.runner.is_some_and(|runner| heard.contains(&runner)) => {
                 come_back(tx, slot).await?;
             }
@@ -50,7 +50,7 @@ pub(crate) async fn tend(
     Ok(())
 }
 
-/// A pause is over.
+/// Ends a pause.
 async fn resume(tx: &mut Tx<'_>, mut slot: WorkerRow) -> Result<(), StoreError> {
     let (id, project, task) = (slot.id, slot.project, slot.task);
     if let Some(task) = task
@@ -78,14 +78,14 @@ async fn come_back(tx: &mut Tx<'_>, mut slot: WorkerRow) -> Result<(), StoreErro
     decided(tx, project, Some(id), None, Decision::RunnerBack).await
 }
 
-/// A worker that was not heard from loses its task and is started afresh when its runner is there.
+/// Takes the task of a silent worker, which starts afresh when its runner is connected.
 async fn miss(tx: &mut Tx<'_>, slot: WorkerRow, settings: &WorkSettings, heard: &[RunnerId]) -> Result<(), StoreError> {
     let (Some(task), Some(seen)) = (slot.task, slot.seen_at) else { return Ok(()) };
     let every_ms = i64::from(settings.heartbeat_seconds) * 1000;
     if gone_at(seen, Heartbeat { every_ms, missed: settings.missed }) > tx.now {
         return Ok(());
     }
-    // While its report is checked nobody expects a sign of life.
+    // No heartbeat is expected while a report is checked.
     if tx.task(task).await?.is_none_or(|row| !row.is_worked_on()) {
         return Ok(());
     }
@@ -96,7 +96,7 @@ async fn miss(tx: &mut Tx<'_>, slot: WorkerRow, settings: &WorkSettings, heard: 
     decided(tx, slot.project, Some(slot.id), Some(task), Decision::LeaseLost { task: None, silence }).await
 }
 
-/// More workers or fewer, as the queue and their idleness say.
+/// Scales the workers by queue length and idle time.
 async fn resize(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -118,7 +118,7 @@ async fn resize(
     let ready = tx.read().first(sql, vec![text(project)]).await?;
     let ready = ready.map(|row| row.count("total")).transpose()?.unwrap_or(0);
     let idle = |slot: &WorkerRow| slot.idle_since.filter(|_| slot.task.is_none());
-    // A provider's limit, or what opened a breaker, would hold up more workers, too.
+    // A provider's limit, or the cause of an open breaker, would hold up more workers, too.
     let takes =
         |slot: &WorkerRow| matches!(slot.status, WorkerStatus::Idle | WorkerStatus::Paused | WorkerStatus::Offline);
     let counted = |slot: &WorkerRow, idle_since| scale::Worker { id: slot.id, idle_since, takes: takes(slot) };
@@ -127,7 +127,7 @@ async fn resize(
         let Some(model) = model(tx, project, &managed, connected).await? else { return Ok(()) };
         return more(tx, &model, &slots, count, reason).await;
     }
-    // Only what the scale brought does it take away.
+    // Scaling removes only workers that it added.
     let own: Vec<scale::Worker> =
         managed.iter().map(|slot| counted(slot, idle(slot).filter(|_| slot.scaled))).collect();
     if let Scale::Fewer { workers, reason } = scale(&own, ready, tx.now, limits) {
@@ -141,8 +141,8 @@ async fn resize(
     Ok(())
 }
 
-/// The worker that more are made like: the newest of the project's owner, who says how many there may be. What somebody
-/// has stopped or taken away, and what runs with a colleague's credentials, is multiplied by nobody.
+/// The template for more workers: the newest worker of the project's owner, who sets the limits of scaling. Stopped and
+/// removed workers, and colleagues' credentials, are never multiplied.
 async fn model(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -156,7 +156,7 @@ async fn model(
     Ok(managed.iter().filter(usable).max_by_key(|slot| (slot.created_at, slot.id)).map(|slot| (*slot).clone()))
 }
 
-/// Workers like one that is there.
+/// Adds workers like the template.
 async fn more(
     tx: &mut Tx<'_>,
     model: &WorkerRow,

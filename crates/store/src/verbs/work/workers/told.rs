@@ -1,14 +1,15 @@
-//! Workers as clients are told of them: those of a project together.
+//! Announcements of workers, grouped by project.
 
 use std::collections::BTreeMap;
 
 use domain::ProjectId;
 use protocol::{Change, Worker};
 
-/// How many one change tells of: a part of a full sync is to hold it.
+/// The maximum number of workers in one change, which must fit into a part of a full sync.
 const TOLD: usize = 250;
 
-/// The changes that tell of these workers. Each is about one project: whoever sees that may see all of it.
+/// The announcements of these workers. Each is about one project, so that everybody who sees the project may see all of
+/// it.
 pub(crate) fn together(workers: impl IntoIterator<Item = Worker>) -> Vec<(ProjectId, Change)> {
     let mut projects: BTreeMap<ProjectId, Vec<Worker>> = BTreeMap::new();
     for worker in workers {

@@ -1,4 +1,4 @@
-//! What is measured: holds on tasks, questions, scores, and tasks that are over.
+//! Raw data of the metrics: holds, questions, scores and finished tasks.
 
 use domain::{AttemptOutcome, ProjectId, WorkerId};
 use engine::metrics::spans::Span;
@@ -7,20 +7,20 @@ use protocol::Usage;
 use crate::StoreError;
 use crate::sql::{Connection, Row, args};
 
-/// One worker's hold on a task, as far as it is measured.
+/// One worker's hold on a task.
 pub(super) struct Hold {
     pub(super) worker: WorkerId,
     pub(super) name: String,
-    /// From when to when it worked.
+    /// The time span of the work.
     pub(super) span: Span,
-    /// When it ended: later than the work, if a person had to judge. Now, if it has not.
+    /// When the hold ended, which is after the work if a person had to judge; now, if it has not ended.
     pub(super) over: i64,
     pub(super) ended: bool,
     pub(super) outcome: AttemptOutcome,
     pub(super) usage: Usage,
-    /// When a worker that was lost was last heard from.
+    /// When a lost worker was last heard from.
     last_sign: Option<i64>,
-    /// How long after its session had failed that was noticed, if that ended it.
+    /// Time from the session's failure to its detection, if the failure ended the hold.
     noticed_after: Option<i64>,
 }
 
@@ -42,49 +42,49 @@ impl Hold {
         })
     }
 
-    /// Whether it ended without what was wanted.
+    /// Whether the hold ended without success.
     pub(super) fn failed(&self) -> bool {
         matches!(self.outcome, AttemptOutcome::Failed | AttemptOutcome::Lost | AttemptOutcome::Refused)
     }
 
-    /// How long it took to notice that its worker was gone, if it was.
+    /// Detection time of a lost worker.
     pub(super) fn lost_for(&self) -> Option<u64> {
         let lost = self.ended && self.outcome == AttemptOutcome::Lost;
         self.last_sign.filter(|_| lost).map(|sign| (self.over - sign).max(0).unsigned_abs())
     }
 
-    /// How long it took to notice that its session had failed, if it had: what is judged later has not failed late.
+    /// Detection time of a failed session. Time spent on judging a report does not count.
     pub(super) fn failed_for(&self) -> Option<u64> {
         let failed = self.ended && self.outcome == AttemptOutcome::Failed;
         self.noticed_after.filter(|_| failed).map(|after| after.max(0).unsigned_abs())
     }
 }
 
-/// A context score that a worker gave.
+/// A worker's context score.
 pub(super) struct Score {
     pub(super) worker: WorkerId,
     pub(super) at: i64,
     pub(super) score: u8,
 }
 
-/// What happened in a window.
+/// Events in a window.
 pub(super) struct Seen {
-    /// The holds that had not ended when it began, by when they began.
+    /// Holds that had not ended when the window began, ordered by their start.
     pub(super) holds: Vec<Hold>,
-    /// When people were asked.
+    /// Times of escalations.
     pub(super) asked: Vec<i64>,
-    /// When tasks were over.
+    /// Times when tasks ended.
     pub(super) over: Vec<i64>,
-    /// The scores in reports.
+    /// Context scores of reports.
     pub(super) scores: Vec<Score>,
 }
 
 impl Seen {
-    /// Reads what happened in a window of a project.
+    /// Reads the events in a window of a project.
     pub(super) async fn read(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Result<Self, StoreError> {
         let since = || args![project.to_string(), window.0];
-        // Whoever handed work to a person to judge is free, and does not work until there is an answer. An attempt failed
-        // with its session if that was the last one, and over before the attempt was.
+        // A worker is free while a person judges its work. A failed attempt counts as a session failure if its last
+        // session ended before the attempt did.
         let sql = "SELECT a.worker, a.worker_name, a.started_at, a.ended_at, a.last_sign_at, a.outcome, a.usage, \
                    (SELECT MIN(e.created_at) FROM escalations e WHERE e.task = a.task AND e.created_at >= a.started_at \
                    AND e.kind IN ('judgement', 'same_lines', 'contradiction', 'uncheckable')) AS asked_at, \
@@ -110,19 +110,19 @@ impl Seen {
         Ok(Self { holds, asked, over, scores })
     }
 
-    /// When each hold was worked under.
+    /// The time span of each hold.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.holds.iter().map(|hold| hold.span).collect()
     }
 
-    /// Those that came to something, or may, with who worked.
+    /// The time spans of holds that succeeded, or may succeed, with their workers.
     pub(super) fn useful(&self) -> Vec<(WorkerId, Span)> {
         use AttemptOutcome::{Accepted, Escalated, Open, TakenOver};
         let useful = |hold: &&Hold| matches!(hold.outcome, Open | Accepted | TakenOver | Escalated);
         self.holds.iter().filter(useful).map(|hold| (hold.worker, hold.span)).collect()
     }
 
-    /// When each hold was worked under, with who worked.
+    /// The time span of each hold, with its worker.
     pub(super) fn work(&self) -> Vec<(WorkerId, Span)> {
         self.holds.iter().map(|hold| (hold.worker, hold.span)).collect()
     }

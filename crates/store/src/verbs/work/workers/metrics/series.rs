@@ -1,4 +1,4 @@
-//! What happened in each stretch of a window.
+//! Time series of the metrics.
 
 use domain::{AttemptOutcome, Timestamp};
 use engine::metrics::series::{Lengths, Stretches, mean, so_far, tally};
@@ -9,14 +9,14 @@ use super::read::{Hold, Seen};
 use super::small;
 use crate::verbs::work::workers::rows::{nothing, sum};
 
-/// How many points a series has.
+/// The number of points of a series.
 const POINTS: usize = 48;
 
-/// One point for each stretch, oldest first.
+/// One point for each interval, oldest first.
 pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     let stretches = Stretches::new(window, POINTS);
     let ended = stretches.sorted(seen.holds.iter().map(|hold| (hold.over, hold)));
-    // When the work ended, not when somebody judged it: that is when it was paid for.
+    // Cost counts when the work ended, not when a person judged it.
     let used = stretches.sorted(seen.holds.iter().map(|hold| (hold.span.1.max(window.0), &hold.usage)));
     let asked = stretches.sorted(seen.asked.iter().map(|at| (*at, ())));
     let over = stretches.sorted(seen.over.iter().map(|at| (*at, ())));
@@ -27,7 +27,7 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     let (spans, work, useful) = (seen.spans(), seen.work(), seen.useful());
     let point = |(index, stretch): (usize, Span)| {
         let ended = &ended[index];
-        // The last stretch has the end itself, at which nobody can have worked yet.
+        // The last interval includes the end of the window, which adds no working time.
         let lasted = (stretch.0, stretch.1.min(window.1));
         let used = used[index].iter().fold(nothing(), |all, usage| sum(&all, usage));
         let scores = tally(&scores[index]);
@@ -53,7 +53,7 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     stretches.all().enumerate().map(point).collect()
 }
 
-/// How soon something was noticed, over several times.
+/// Statistics of detection times.
 pub(super) fn noticed(lengths: impl Iterator<Item = u64>) -> Option<Noticed> {
     let found = Lengths::of(lengths.collect())?;
     Some(Noticed { times: found.times, median_ms: found.median, longest_ms: found.longest })
