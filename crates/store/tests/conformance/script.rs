@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use protocol::{ActivityCreate, ActivityUpdate, MarkRead, MessageText, ProjectUpdate, Rename, RunnerCreate, verbs};
 use store::{Caller, Command, Store, StoreError};
 
-use crate::floor::{create_project, send};
+use crate::fixture::{create_project, send};
 
 /// One step: who (of two), on which of the things made so far, and what.
 #[derive(Debug, Clone)]

@@ -24,14 +24,14 @@ use store::{Caller, ExpireLeases, Reported, StoreError};
 
 use testkit::Raw;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// How long a lease holds when nobody says otherwise.
 pub(crate) const LEASE: i64 = 90_000;
 
 /// A project of Ada's that others write in.
-pub(crate) async fn shared(floor: &Floor) -> ProjectId {
-    floor.project(Visibility::ReadWrite).await.id
+pub(crate) async fn shared(fixture: &Fixture) -> ProjectId {
+    fixture.project(Visibility::ReadWrite).await.id
 }
 
 /// What is ready is in the queue and nothing else is; what is held is its worker's task.
@@ -75,13 +75,13 @@ pub(crate) fn adds(project: ProjectId, tasks: Vec<TaskAdd>) -> verbs::TaskAdd {
     verbs::TaskAdd { project, input: TasksAdd { tasks } }
 }
 
-pub(crate) async fn add(floor: &Floor, project: ProjectId, tasks: Vec<TaskAdd>) -> AddedTasks {
-    floor.done(&floor.ada, adds(project, tasks)).await
+pub(crate) async fn add(fixture: &Fixture, project: ProjectId, tasks: Vec<TaskAdd>) -> AddedTasks {
+    fixture.done(&fixture.ada, adds(project, tasks)).await
 }
 
 /// Adds one task and returns its id.
-pub(crate) async fn add_one(floor: &Floor, project: ProjectId, new: TaskAdd) -> TaskId {
-    add(floor, project, vec![new]).await.tasks[0].id
+pub(crate) async fn add_one(fixture: &Fixture, project: ProjectId, new: TaskAdd) -> TaskId {
+    add(fixture, project, vec![new]).await.tasks[0].id
 }
 
 pub(crate) fn takes(project: ProjectId, worker: &str) -> verbs::TaskTake {
@@ -89,19 +89,19 @@ pub(crate) fn takes(project: ProjectId, worker: &str) -> verbs::TaskTake {
     verbs::TaskTake { project, input }
 }
 
-pub(crate) async fn take(floor: &Floor, project: ProjectId, worker: &str) -> Taken {
-    floor.done(&floor.ada, takes(project, worker)).await
+pub(crate) async fn take(fixture: &Fixture, project: ProjectId, worker: &str) -> Taken {
+    fixture.done(&fixture.ada, takes(project, worker)).await
 }
 
 /// Takes a task that must be there.
-pub(crate) async fn taken(floor: &Floor, project: ProjectId, worker: &str) -> TakenTask {
-    let taken = take(floor, project, worker).await;
+pub(crate) async fn taken(fixture: &Fixture, project: ProjectId, worker: &str) -> TakenTask {
+    let taken = take(fixture, project, worker).await;
     taken.taken.unwrap_or_else(|| panic!("nothing for {worker}: {:?}", taken.why_not))
 }
 
 /// Why nothing was taken.
-pub(crate) async fn why_not(floor: &Floor, project: ProjectId, worker: &str) -> String {
-    let taken = take(floor, project, worker).await;
+pub(crate) async fn why_not(fixture: &Fixture, project: ProjectId, worker: &str) -> String {
+    let taken = take(fixture, project, worker).await;
     assert!(taken.taken.is_none(), "{taken:?}");
     taken.why_not.unwrap()
 }
@@ -119,8 +119,8 @@ pub(crate) fn failure(task: TaskId, fence: u64, why: &str) -> verbs::TaskReport 
 }
 
 /// Reports what is held.
-pub(crate) async fn finish(floor: &Floor, held: &TakenTask) -> protocol::Report {
-    match floor.done(&floor.ada, report(held.task.id, held.lease.fence, "done")).await {
+pub(crate) async fn finish(fixture: &Fixture, held: &TakenTask) -> protocol::Report {
+    match fixture.done(&fixture.ada, report(held.task.id, held.lease.fence, "done")).await {
         Reported::Taken(report) => report,
         late => panic!("{late:?}"),
     }
@@ -130,24 +130,26 @@ pub(crate) fn beat(task: TaskId, fence: u64) -> verbs::TaskHeartbeat {
     verbs::TaskHeartbeat { task, input: TaskHeartbeat { fence, progress: None } }
 }
 
-pub(crate) async fn expire(floor: &Floor) -> Vec<TaskId> {
-    floor.done(&Caller::hub("foreman"), ExpireLeases::default()).await
+pub(crate) async fn expire(fixture: &Fixture) -> Vec<TaskId> {
+    fixture.done(&Caller::hub("foreman"), ExpireLeases::default()).await
 }
 
-pub(crate) async fn detail(floor: &Floor, task: TaskId) -> TaskDetail {
-    floor.store.task_detail(&floor.ada, task).await.unwrap()
+pub(crate) async fn detail(fixture: &Fixture, task: TaskId) -> TaskDetail {
+    fixture.store.task_detail(&fixture.ada, task).await.unwrap()
 }
 
-pub(crate) async fn status(floor: &Floor, task: TaskId) -> TaskStatus {
-    detail(floor, task).await.task.status
+pub(crate) async fn status(fixture: &Fixture, task: TaskId) -> TaskStatus {
+    detail(fixture, task).await.task.status
 }
 
-pub(crate) async fn cancel(floor: &Floor, task: TaskId) -> protocol::Task {
-    floor.done(&floor.ada, verbs::TaskCancel { task, input: TaskReason { reason: Some("not needed".into()) } }).await
+pub(crate) async fn cancel(fixture: &Fixture, task: TaskId) -> protocol::Task {
+    fixture
+        .done(&fixture.ada, verbs::TaskCancel { task, input: TaskReason { reason: Some("not needed".into()) } })
+        .await
 }
 
-pub(crate) async fn retry(floor: &Floor, task: TaskId) -> protocol::Task {
-    floor.done(&floor.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await
+pub(crate) async fn retry(fixture: &Fixture, task: TaskId) -> protocol::Task {
+    fixture.done(&fixture.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await
 }
 
 pub(crate) fn answers(escalation: domain::EscalationId, text: &str) -> verbs::EscalationAnswer {

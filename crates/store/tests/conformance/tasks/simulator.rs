@@ -7,7 +7,7 @@
 mod model;
 mod world;
 
-use crate::floor::{Floor, Place};
+use crate::fixture::{Fixture, Place};
 
 /// Seeds of each part; the parts run at the same time.
 const SEEDS: u64 = 125;
@@ -15,10 +15,10 @@ const SEEDS: u64 = 125;
 const SAMPLE: u64 = 40;
 
 async fn walk(part: u64) {
-    let floor = Floor::open(Place::memory()).await;
+    let fixture = Fixture::open(Place::memory()).await;
     let seeds = if testkit::long_lane() { SEEDS } else { SAMPLE };
     for seed in part * SEEDS..part * SEEDS + seeds {
-        world::World::new(&floor, seed).await.run().await;
+        world::World::new(&fixture, seed).await.run().await;
     }
 }
 

@@ -9,7 +9,7 @@ use store::{Caller, GiveUpChecks, SeeRunner};
 
 use super::{Shop, checked, plain};
 use crate::execution::{Memory, about, runner};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::{LEASE, conflict};
 
 both!(
@@ -38,26 +38,26 @@ struct Left {
 }
 
 impl Left {
-    async fn open(floor: Floor) -> Self {
-        Self::reported(floor, checked("Write out.txt")).await
+    async fn open(fixture: Fixture) -> Self {
+        Self::reported(fixture, checked("Write out.txt")).await
     }
 
-    async fn reported(floor: Floor, task: TaskAdd) -> Self {
-        let mut shop = Shop::open(floor).await;
+    async fn reported(fixture: Fixture, task: TaskAdd) -> Self {
+        let mut shop = Shop::open(fixture).await;
         shop.start(1).await;
         let task = shop.add(vec![task]).await[0];
         shop.dispatch().await;
         shop.ends(task, "Wrote it.").await;
         let report = shop.detail(task).await.reports[0].id;
         shop.goes().await;
-        let gone = shop.floor.store.now();
+        let gone = shop.fixture.store.now();
         Self { shop, task, report, gone }
     }
 
     /// So long that nobody waits any more.
-    async fn give_up(floor: Floor) -> Self {
-        let left = Self::open(floor).await;
-        left.shop.floor.pass(LEASE);
+    async fn give_up(fixture: Fixture) -> Self {
+        let left = Self::open(fixture).await;
+        left.shop.fixture.pass(LEASE);
         assert_eq!(left.shop.gives_up(ever()).await, [left.report]);
         left
     }
@@ -77,7 +77,7 @@ impl Left {
         let reason = if passed { "it is there" } else { "`out.txt` does not exist" };
         let results = vec![CriterionResult { criterion: 0, passed: Some(passed), reason: reason.into() }];
         let fact = FactBody::Checked { report: self.report, results, changes: None };
-        self.shop.memory.happened(&self.shop.floor, fact).await;
+        self.shop.memory.happened(&self.shop.fixture, fact).await;
     }
 
     async fn answer(&self, act: AnswerAct) -> verbs::EscalationAnswer {
@@ -88,30 +88,32 @@ impl Left {
 
 impl Shop {
     async fn goes(&self) {
-        self.floor.done(&Caller::hub("link"), SeeRunner { runner: self.runner, link: "box".into(), about: None }).await;
+        self.fixture
+            .done(&Caller::hub("link"), SeeRunner { runner: self.runner, link: "box".into(), about: None })
+            .await;
     }
 
     async fn comes(&self) {
         let about = Some(about(8));
-        self.floor.done(&Caller::hub("link"), SeeRunner { runner: self.runner, link: "box".into(), about }).await;
+        self.fixture.done(&Caller::hub("link"), SeeRunner { runner: self.runner, link: "box".into(), about }).await;
     }
 
     /// No runner is there; since `hub` that is known.
     async fn gives_up(&self, hub: Timestamp) -> Vec<ReportId> {
-        self.floor.done(&Caller::hub("foreman"), GiveUpChecks { connected: Vec::new(), hub }).await
+        self.fixture.done(&Caller::hub("foreman"), GiveUpChecks { connected: Vec::new(), hub }).await
     }
 }
 
-async fn after_the_lease_a_person_is_asked_once(floor: Floor) {
-    let left = Left::open(floor).await;
-    let (shop, store) = (&left.shop, &left.shop.floor.store);
+async fn after_the_lease_a_person_is_asked_once(fixture: Fixture) {
+    let left = Left::open(fixture).await;
+    let (shop, store) = (&left.shop, &left.shop.fixture.store);
     let due = left.gone.plus_millis(LEASE);
     assert_eq!(store.owed_checks(ever()).await.unwrap(), [(shop.runner, due)]);
-    shop.floor.pass(LEASE - 1);
+    shop.fixture.pass(LEASE - 1);
     assert_eq!(shop.gives_up(ever()).await, []);
-    shop.floor.pass(1);
+    shop.fixture.pass(1);
     let there = GiveUpChecks { connected: vec![shop.runner], hub: ever() };
-    assert_eq!(shop.floor.done(&Caller::hub("foreman"), there).await, [], "one that is there is waited for");
+    assert_eq!(shop.fixture.done(&Caller::hub("foreman"), there).await, [], "one that is there is waited for");
     assert_eq!(shop.task(left.task).await.status, TaskStatus::Reported);
     assert_eq!(shop.gives_up(ever()).await, [left.report]);
     assert_eq!(shop.gives_up(ever()).await, [], "once");
@@ -124,25 +126,25 @@ async fn after_the_lease_a_person_is_asked_once(floor: Floor) {
     assert_eq!(detail.reports[0].verdict, ReportVerdict::Pending);
     assert!(store.owed_checks(ever()).await.unwrap().is_empty());
     let accept = left.answer(AnswerAct::Accept).await;
-    shop.floor.done(&shop.floor.ada, accept).await;
+    shop.fixture.done(&shop.fixture.ada, accept).await;
     assert_eq!(shop.task(left.task).await.status, TaskStatus::Done);
 }
 
-async fn a_hub_that_was_away_waits_anew(floor: Floor) {
-    let left = Left::open(floor).await;
+async fn a_hub_that_was_away_waits_anew(fixture: Fixture) {
+    let left = Left::open(fixture).await;
     left.shop
         .configure(WorkConfigure { lease_seconds: Some(10), heartbeat_seconds: Some(3), ..Default::default() })
         .await;
-    left.shop.floor.pass(3_600_000);
-    let hub = left.shop.floor.store.now();
-    left.shop.floor.pass(9_999);
+    left.shop.fixture.pass(3_600_000);
+    let hub = left.shop.fixture.store.now();
+    left.shop.fixture.pass(9_999);
     assert_eq!(left.shop.gives_up(hub).await, [], "it had no chance to come back");
-    left.shop.floor.pass(1);
+    left.shop.fixture.pass(1);
     assert_eq!(left.shop.gives_up(hub).await, [left.report]);
 }
 
-async fn what_it_finds_when_it_is_back_counts(floor: Floor) {
-    let mut left = Left::give_up(floor).await;
+async fn what_it_finds_when_it_is_back_counts(fixture: Fixture) {
+    let mut left = Left::give_up(fixture).await;
     left.comes_back(true).await;
     let detail = left.shop.detail(left.task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Done, AttemptOutcome::Accepted));
@@ -151,13 +153,13 @@ async fn what_it_finds_when_it_is_back_counts(floor: Floor) {
     assert_eq!((asked.act, asked.answered_by.as_ref()), (Some(AnswerAct::Accept), None), "nobody had to");
     assert!(asked.answered_at.is_some() && asked.answer.as_deref().unwrap().contains("`box` came back"), "{asked:?}");
     assert_eq!(left.shop.worker(detail.attempts[0].worker).await.done, 1);
-    let floor = &left.shop.floor;
-    let refused = floor.refused(&floor.ada, left.answer(AnswerAct::Retry).await).await;
+    let fixture = &left.shop.fixture;
+    let refused = fixture.refused(&fixture.ada, left.answer(AnswerAct::Retry).await).await;
     assert!(conflict(&refused).contains("nobody needs to answer any more: the runner `box`"), "{refused}");
 }
 
-async fn what_it_refuses_when_it_is_back_is_done_again(floor: Floor) {
-    let mut left = Left::give_up(floor).await;
+async fn what_it_refuses_when_it_is_back_is_done_again(fixture: Fixture) {
+    let mut left = Left::give_up(fixture).await;
     left.comes_back(false).await;
     let detail = left.shop.detail(left.task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Refused));
@@ -168,10 +170,10 @@ async fn what_it_refuses_when_it_is_back_is_done_again(floor: Floor) {
     assert_eq!(left.shop.dispatch().await, 1);
 }
 
-async fn what_it_finds_after_the_answer_is_late(floor: Floor) {
-    let mut left = Left::give_up(floor).await;
+async fn what_it_finds_after_the_answer_is_late(fixture: Fixture) {
+    let mut left = Left::give_up(fixture).await;
     let retry = left.answer(AnswerAct::Retry).await;
-    left.shop.floor.done(&left.shop.floor.ada, retry).await;
+    left.shop.fixture.done(&left.shop.fixture.ada, retry).await;
     left.shop.comes().await;
     assert!(left.shop.desired().await.1.is_empty(), "nobody wants it checked any more");
     let before = left.shop.detail(left.task).await;
@@ -180,12 +182,12 @@ async fn what_it_finds_after_the_answer_is_late(floor: Floor) {
     assert_eq!((before.task.status, before.reports[0].verdict), (TaskStatus::Ready, ReportVerdict::Refused));
 }
 
-async fn that_it_cannot_check_either_is_said(floor: Floor) {
-    let mut left = Left::give_up(floor).await;
+async fn that_it_cannot_check_either_is_said(fixture: Fixture) {
+    let mut left = Left::give_up(fixture).await;
     left.shop.comes().await;
     let detail = "the workspace is gone".to_owned();
     let fact = FactBody::CheckFailed { report: left.report, detail, cause: CheckTrouble::Other };
-    left.shop.memory.happened(&left.shop.floor, fact).await;
+    left.shop.memory.happened(&left.shop.fixture, fact).await;
     let asked = left.asked().await;
     assert_eq!((asked.answered_at, asked.context.text.as_str()), (None, "the workspace is gone"));
     assert!(left.shop.desired().await.1.is_empty(), "it said what it can");
@@ -193,17 +195,17 @@ async fn that_it_cannot_check_either_is_said(floor: Floor) {
     assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Escalated);
 }
 
-async fn for_a_runner_that_was_removed_nobody_waits(floor: Floor) {
-    let left = Left::open(floor).await;
-    left.shop.floor.done(&left.shop.floor.ada, verbs::RunnerRemove { runner: left.shop.runner }).await;
+async fn for_a_runner_that_was_removed_nobody_waits(fixture: Fixture) {
+    let left = Left::open(fixture).await;
+    left.shop.fixture.done(&left.shop.fixture.ada, verbs::RunnerRemove { runner: left.shop.runner }).await;
     assert_eq!(left.shop.gives_up(left.gone).await, [left.report]);
     let asked = left.asked().await;
     assert!(asked.question.contains("was removed") && asked.context.runner.is_none(), "{asked:?}");
 }
 
-async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let other = runner(&shop.floor, &shop.floor.ada, "other", 4).await;
+async fn a_branch_that_is_named_is_checked_by_another(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let other = runner(&shop.fixture, &shop.fixture.ada, "other", 4).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Write out.txt"), checked("Write another")]).await;
     shop.dispatch().await;
@@ -212,13 +214,13 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
         let deliverables = Some(Deliverables { branch: Some(branch.into()), ..Default::default() });
         let (summary, usage, failed) = ("Pushed it.".into(), None, None);
         let input = TaskReport { fence, summary, deliverables, context_score: None, usage, failed };
-        shop.floor.done(&shop.floor.ada, verbs::TaskReport { task, input }).await;
+        shop.fixture.done(&shop.fixture.ada, verbs::TaskReport { task, input }).await;
     }
     shop.goes().await;
-    shop.floor.pass(LEASE);
+    shop.fixture.pass(LEASE);
     assert_eq!(shop.gives_up(ever()).await.len(), 2);
     assert!(shop.decided("check_moved").await);
-    let checks = shop.floor.store.desired(other).await.unwrap().unwrap().checks;
+    let checks = shop.fixture.store.desired(other).await.unwrap().unwrap().checks;
     let [check]: &[DesiredCheck] = checks.as_slice() else { panic!("{checks:?}") };
     assert_eq!((check.task, shop.task(tasks[0]).await.status), (tasks[0], TaskStatus::Reported));
     assert_eq!(check.workspace.from, Some(StartFrom::Branch { branch: "pushed".into() }));
@@ -226,17 +228,17 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
     assert_eq!(asked.context.runner, Some(shop.runner), "what can be no branch is looked for nowhere");
     let (report, detail) = (check.report, "branch `pushed` is not there; push it".to_owned());
     let fact = FactBody::CheckFailed { report, detail, cause: CheckTrouble::Missing };
-    Memory::new(other).happened(&shop.floor, fact).await;
+    Memory::new(other).happened(&shop.fixture, fact).await;
     let shown = shop.detail(tasks[0]).await;
     assert_eq!(shown.reports[0].verdict, ReportVerdict::Pending, "its worker did not have to push");
     assert_eq!(shown.escalations[0].kind, EscalationKind::Uncheckable);
     assert!(shown.escalations[0].context.text.contains("is not there"), "{:?}", shown.escalations[0]);
 }
 
-async fn for_what_has_nothing_to_be_checked_nobody_is_asked(floor: Floor) {
-    let left = Left::reported(floor, plain("Write something")).await;
+async fn for_what_has_nothing_to_be_checked_nobody_is_asked(fixture: Fixture) {
+    let left = Left::reported(fixture, plain("Write something")).await;
     assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Reported, "it is to be compared");
-    left.shop.floor.pass(LEASE);
+    left.shop.fixture.pass(LEASE);
     assert_eq!(left.shop.gives_up(ever()).await, [left.report]);
     let detail = left.shop.detail(left.task).await;
     assert_eq!((detail.task.status, detail.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));

@@ -8,7 +8,7 @@ use store::Caller;
 
 use super::{Shop, checked, plain};
 use crate::execution::runner;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
     what_is_met_is_done_and_what_is_not_goes_back_with_reasons,
@@ -56,12 +56,12 @@ impl Shop {
     pub(super) async fn found(&mut self, task: TaskId, passed: bool, reason: &str, changes: Option<Changes>) {
         let report = self.pending(task).await;
         let results = vec![result(passed, reason)];
-        self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
+        self.memory.happened(&self.fixture, FactBody::Checked { report, results, changes }).await;
     }
 }
 
-async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
@@ -87,13 +87,13 @@ async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor
     let detail = shop.detail(task).await;
     assert_eq!(detail.task.status, TaskStatus::Done);
     let again = FactBody::Checked { report, results: vec![result(false, "no")], changes: None };
-    shop.memory.happened(&shop.floor, again).await;
+    shop.memory.happened(&shop.fixture, again).await;
     assert_eq!(shop.detail(task).await, detail, "the first verdict counts");
     assert_eq!(shop.worker(worker.id).await.done, 1);
 }
 
-async fn after_too_many_refusals_another_worker_and_then_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn after_too_many_refusals_another_worker_and_then_a_person(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let task = shop.add(vec![checked("Hopeless")]).await[0];
     let mut holders = Vec::new();
@@ -112,8 +112,8 @@ async fn after_too_many_refusals_another_worker_and_then_a_person(floor: Floor) 
     assert!(holders[3..].iter().all(|worker| *worker == holders[3]) && holders[3] != holders[0]);
 }
 
-async fn no_progress_is_noticed(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn no_progress_is_noticed(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let settings = protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() };
     shop.configure(settings).await;
     shop.start(1).await;
@@ -131,8 +131,8 @@ async fn no_progress_is_noticed(floor: Floor) {
     assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
-async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_is_stuck_is_for_a_person_and_said_once(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.configure(protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() }).await;
     shop.start(2).await;
     let task = shop.add(vec![checked("Turn in circles")]).await[0];
@@ -156,8 +156,8 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
     // Whoever says that it is to be tried again means more than once.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
-    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
-    shop.floor.pass(1_000);
+    shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
+    shop.fixture.pass(1_000);
     shop.dispatch().await;
     let holder = shop.task(task).await.assigned_to;
     for _ in 0..2 {
@@ -170,8 +170,8 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count(), 2);
 }
 
-async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn two_outputs_that_meet_are_for_a_person(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
     shop.dispatch().await;
@@ -191,8 +191,8 @@ async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
     assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
 }
 
-async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_waits_for_a_person_is_compared_too(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let mut judged = checked("Rename the function");
     judged.acceptance.push(Criterion::Text { text: "The name is a good one".into() });
@@ -208,8 +208,8 @@ async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
     assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
 }
 
-async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_has_nothing_to_be_checked_is_compared_too(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), judged]).await;
@@ -227,8 +227,8 @@ async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
     }
 }
 
-async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_cannot_be_compared_goes_on_without_that(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
     let tasks = shop.add(vec![plain("Rename the function"), judged]).await;
@@ -237,7 +237,7 @@ async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
         shop.ends(*task, "Done.").await;
         let report = shop.pending(*task).await;
         let fact = FactBody::CheckFailed { report, detail: "its disk is full".into(), cause: CheckTrouble::Other };
-        shop.memory.happened(&shop.floor, fact).await;
+        shop.memory.happened(&shop.fixture, fact).await;
     }
     let first = shop.detail(tasks[0]).await;
     assert_eq!((first.task.status, first.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
@@ -248,8 +248,8 @@ async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
     assert!(said[0].reason.ends_with("its runner could not look at the work"), "{}", said[0].reason);
 }
 
-async fn outputs_from_different_commits_are_compared_where_they_began_alike(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn outputs_from_different_commits_are_compared_where_they_began_alike(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), plain("Move it")]).await;
     shop.dispatch().await;
@@ -264,8 +264,8 @@ async fn outputs_from_different_commits_are_compared_where_they_began_alike(floo
     assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
 }
 
-async fn what_builds_on_another_output_does_not_meet_it(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_builds_on_another_output_does_not_meet_it(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rename it again")]).await;
     shop.dispatch().await;
@@ -277,8 +277,8 @@ async fn what_builds_on_another_output_does_not_meet_it(floor: Floor) {
     assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done);
 }
 
-async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), checked("Write out.txt")]).await;
     shop.dispatch().await;
@@ -287,7 +287,7 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor
     }
     for worker in &workers {
         let stop = verbs::WorkerStop { worker: worker.id, input: WorkerStop { force: false } };
-        shop.floor.done(&shop.floor.ada, stop).await;
+        shop.fixture.done(&shop.fixture.ada, stop).await;
     }
     shop.looked_at(tasks[0], None).await;
     shop.found(tasks[1], true, "fine", None).await;
@@ -301,58 +301,58 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor
     }
 }
 
-async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_cannot_be_checked_is_for_a_person(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Beyond reach")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Done.").await;
     let report = shop.pending(task).await;
     let fact = FactBody::CheckFailed { report, detail: "the workspace is gone".into(), cause: CheckTrouble::Other };
-    shop.memory.happened(&shop.floor, fact).await;
+    shop.memory.happened(&shop.fixture, fact).await;
     let detail = shop.detail(task).await;
     assert_eq!(detail.escalations[0].kind, EscalationKind::Uncheckable);
     assert!(detail.escalations[0].context.text.contains("gone"));
 }
 
-async fn only_the_runner_that_checks_says_what_it_found(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn only_the_runner_that_checks_says_what_it_found(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Guarded")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Done.").await;
     let report = shop.pending(task).await;
-    let foreign = runner(&shop.floor, &shop.floor.bo, "foreign", 1).await;
+    let foreign = runner(&shop.fixture, &shop.fixture.bo, "foreign", 1).await;
     let mut liar = crate::execution::Memory::new(foreign);
     let fact = FactBody::Checked { report, results: vec![result(true, "trust me")], changes: None };
-    liar.happened(&shop.floor, fact).await;
+    liar.happened(&shop.fixture, fact).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
 }
 
-async fn a_report_waits_until_its_runner_begins_to_check_it(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_waits_until_its_runner_begins_to_check_it(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Wrote it.").await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
     let report = shop.pending(task).await;
-    let aside = runner(&shop.floor, &shop.floor.ada, "aside", 4).await;
-    crate::execution::Memory::new(aside).happened(&shop.floor, FactBody::Checking { report }).await;
+    let aside = runner(&shop.fixture, &shop.fixture.ada, "aside", 4).await;
+    crate::execution::Memory::new(aside).happened(&shop.fixture, FactBody::Checking { report }).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "that is not for this one to say");
     for _ in 0..2 {
-        shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
+        shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
         assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
         assert_eq!(shop.pending(task).await, report, "it is to be checked until that is done");
     }
     shop.found(task, true, "it is there", None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
-    shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
+    shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
 }
 
-async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn patches_are_for_those_who_may_look_whoever_worked(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
     shop.dispatch().await;
@@ -361,9 +361,9 @@ async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
         shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
     }
     // As it is asked when the second worker is an external one: no session is behind it.
-    shop.floor.raw().await.run("UPDATE escalations SET session = NULL").await;
+    shop.fixture.raw().await.run("UPDATE escalations SET session = NULL").await;
     let asked = async |caller: &Caller| {
-        let store = &shop.floor.store;
+        let store = &shop.fixture.store;
         let mut seen = store.task_detail(caller, tasks[1]).await.unwrap().escalations;
         seen.extend(store.escalations(caller, Default::default()).await.unwrap());
         seen.push(store.escalation(caller, seen[0].id).await.unwrap());
@@ -375,24 +375,24 @@ async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
         assert_eq!(seen.len(), 4);
         seen.into_iter().map(|one| (one.context.diff, one.context.other_diff)).collect::<Vec<_>>()
     };
-    for seen in asked(&shop.floor.ada).await {
+    for seen in asked(&shop.fixture.ada).await {
         assert_eq!(seen, (Some("+t1".into()), Some("+t0".into())));
     }
-    for caller in [&shop.floor.bo, &Floor::observer(shop.project.id)] {
+    for caller in [&shop.fixture.bo, &Fixture::observer(shop.project.id)] {
         for seen in asked(caller).await {
             assert_eq!(seen, (None, None), "{caller:?}");
         }
     }
     // The other one is Bo's: they see that one, and not Ada's.
-    let bo = crate::floor::id(&shop.floor.bo);
-    shop.floor.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
-    for seen in asked(&shop.floor.bo).await {
+    let bo = crate::fixture::id(&shop.fixture.bo);
+    shop.fixture.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
+    for seen in asked(&shop.fixture.bo).await {
         assert_eq!(seen, (None, Some("+t0".into())));
     }
 }
 
-async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn what_a_command_printed_is_for_those_who_may_look(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let argv = vec!["cat".into(), "token".into()];
     let acceptance = vec![Criterion::Command { argv, exit_code: None, timeout_seconds: None }];
@@ -407,16 +407,16 @@ async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
     assert_eq!(whole.reports[0].summary, "sf_printed");
     assert!(whole.reports[0].reason.as_deref().unwrap().contains("sf_hidden"));
     assert!(whole.reports[0].results[0].reason.contains("sf_hidden"));
-    let theirs = shop.floor.store.task_detail(&shop.floor.bo, task).await.unwrap();
+    let theirs = shop.fixture.store.task_detail(&shop.fixture.bo, task).await.unwrap();
     assert_eq!(theirs.reports[0].reason.as_deref(), Some(open));
     assert_eq!(theirs.reports[0].results[0].reason, open);
     assert_eq!(theirs.reports[0].results[0].passed, Some(false));
     assert_eq!((theirs.task.session, theirs.attempts[0].sessions.len()), (None, 0));
     let text = serde_json::to_string(&theirs).unwrap();
     assert!(!text.contains("sf_"), "{text}");
-    let log = shop.floor.store.work_log(&shop.floor.bo, shop.project.id, Default::default()).await.unwrap();
+    let log = shop.fixture.store.work_log(&shop.fixture.bo, shop.project.id, Default::default()).await.unwrap();
     assert!(!serde_json::to_string(&log).unwrap().contains("sf_"), "{log:?}");
-    for event in shop.floor.heard().iter().filter(|event| event.execution_of.is_none()) {
+    for event in shop.fixture.heard().iter().filter(|event| event.execution_of.is_none()) {
         let text = serde_json::to_string(&event.body).unwrap();
         assert!(!text.contains("sf_hidden") && !text.contains("sf_printed"), "{text}");
     }

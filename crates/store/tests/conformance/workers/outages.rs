@@ -6,7 +6,7 @@ use protocol::{Escalation, EscalationAnswer, WorkerFilter, verbs};
 use store::{Caller, LastHeard, RenewLeases};
 
 use super::{Shop, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
     an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent,
@@ -33,7 +33,7 @@ async fn asked(shop: &Shop, tasks: &[TaskId]) -> Vec<Escalation> {
 /// The runner is heard from.
 async fn renew(shop: &Shop) {
     let command = RenewLeases { runners: vec![LastHeard::now(shop.runner)] };
-    shop.floor.done(&Caller::hub("foreman"), command).await;
+    shop.fixture.done(&Caller::hub("foreman"), command).await;
 }
 
 async fn outcomes(shop: &Shop, task: TaskId) -> Vec<AttemptOutcome> {
@@ -41,8 +41,8 @@ async fn outcomes(shop: &Shop, task: TaskId) -> Vec<AttemptOutcome> {
 }
 
 /// A shop in which three sessions of one agent were held up and failed.
-async fn out(floor: Floor, cause: HoldUp) -> (Shop, Vec<TaskId>) {
-    let mut shop = Shop::open(floor).await;
+async fn out(fixture: Fixture, cause: HoldUp) -> (Shop, Vec<TaskId>) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(4).await;
     let tasks = shop.add(vec![plain("Mend the roof"), plain("Paint a door"), plain("Sweep the yard")]).await;
     assert_eq!(shop.dispatch().await, 3);
@@ -55,15 +55,15 @@ async fn out(floor: Floor, cause: HoldUp) -> (Shop, Vec<TaskId>) {
     (shop, tasks)
 }
 
-async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
+async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     for task in &tasks {
         assert_eq!(outcomes(&shop, *task).await, [AttemptOutcome::Released]);
         let task = shop.task(*task).await;
         assert_eq!(task.status, TaskStatus::Ready);
         assert!(task.reason.unwrap().contains("the provider of `codex` on `box` answers with errors"));
     }
-    for worker in shop.floor.store.workers(&shop.floor.ada, WorkerFilter::default()).await.unwrap() {
+    for worker in shop.fixture.store.workers(&shop.fixture.ada, WorkerFilter::default()).await.unwrap() {
         assert_eq!((worker.status, worker.failures, worker.failed), (WorkerStatus::Paused, 0, 0));
         assert_eq!(worker.reason.as_deref(), Some("the provider of `codex` on `box` answers with errors"));
     }
@@ -74,24 +74,24 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fl
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "outage").count(), 1);
 }
 
-async fn a_removed_runner_takes_its_outage_and_the_notice_along(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
+async fn a_removed_runner_takes_its_outage_and_the_notice_along(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     assert_eq!(asked(&shop, &tasks).await.len(), 1);
-    shop.floor.done(&shop.floor.ada, verbs::RunnerRemove { runner: shop.runner }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::RunnerRemove { runner: shop.runner }).await;
     assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
     let mut answers = Vec::new();
     for task in &tasks {
         answers.extend(shop.detail(*task).await.escalations.into_iter().filter_map(|one| one.answer));
     }
     assert_eq!(answers, ["the runner `box` was removed"]);
-    assert_eq!(shop.floor.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
+    assert_eq!(shop.fixture.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
 }
 
-async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Floor) {
-    let (mut shop, tasks) = out(floor, HoldUp::Network).await;
-    shop.floor.pass(14_000);
+async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(fixture: Fixture) {
+    let (mut shop, tasks) = out(fixture, HoldUp::Network).await;
+    shop.fixture.pass(14_000);
     assert_eq!(shop.dispatch().await, 0);
-    shop.floor.pass(2_000);
+    shop.fixture.pass(2_000);
     assert_eq!(shop.dispatch().await, 1, "one tries again");
     assert_eq!(shop.dispatch().await, 0, "and only one");
     let mut tried = None;
@@ -103,9 +103,9 @@ async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Fl
     shop.held_up(session, HoldUp::Network, None).await;
     shop.exits(session, 1).await;
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released; 2]);
-    shop.floor.pass(29_000);
+    shop.fixture.pass(29_000);
     assert_eq!(shop.dispatch().await, 0, "twice as long");
-    shop.floor.pass(2_000);
+    shop.fixture.pass(2_000);
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
@@ -123,8 +123,8 @@ async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Fl
     }
 }
 
-async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
-    let (mut shop, tasks) = out(floor, HoldUp::Auth).await;
+async fn a_person_hears_once_and_may_have_it_tried_at_once(fixture: Fixture) {
+    let (mut shop, tasks) = out(fixture, HoldUp::Auth).await;
     let open = asked(&shop, &tasks).await;
     assert_eq!(open.len(), 1);
     let question = &open[0].question;
@@ -133,7 +133,7 @@ async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
     assert_eq!(shop.dispatch().await, 0);
     let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let command = verbs::EscalationAnswer { escalation: open[0].id, input };
-    let answered = shop.floor.done(&shop.floor.ada, command).await;
+    let answered = shop.fixture.done(&shop.fixture.ada, command).await;
     assert!(answered.answered_by.is_some());
     assert!(shop.task(open[0].task).await.context.is_empty(), "the agent is not bothered with it");
     assert_eq!(shop.dispatch().await, 1, "at once");
@@ -146,8 +146,8 @@ async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
     assert!(asked(&shop, &tasks).await.is_empty(), "whoever has heard of it is not told again");
 }
 
-async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
     shop.dispatch().await;
@@ -163,8 +163,8 @@ async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(floor: Floor) {
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "what comes after that is its own fault");
 }
 
-async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_session_that_is_held_up_for_too_long_loses_its_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Try for ever")]).await[0];
     shop.dispatch().await;
@@ -172,12 +172,12 @@ async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
     shop.at(session, SessionStatus::Working).await;
     for _ in 0..12 {
         shop.held_up(session, HoldUp::Network, None).await;
-        shop.floor.pass(9_000);
+        shop.fixture.pass(9_000);
         renew(&shop).await;
         shop.dispatch().await;
         assert_eq!(shop.task(task).await.session, Some(session), "it may still go on");
     }
-    shop.floor.pass(80_000);
+    shop.fixture.pass(80_000);
     renew(&shop).await;
     assert_eq!(shop.dispatch().await, 0);
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released]);
@@ -187,12 +187,12 @@ async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
     let (sessions, _) = shop.desired().await;
     assert!(sessions.iter().any(|plan| plan.session == session && !plan.run), "its agent is stopped");
     shop.exits(session, 143).await;
-    shop.floor.pass(15_000);
+    shop.fixture.pass(15_000);
     assert_eq!(shop.dispatch().await, 1, "it is tried again");
 }
 
-async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("First start"), plain("At the same time")]).await;
     assert_eq!(shop.dispatch().await, 2);
@@ -200,7 +200,7 @@ async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: 
     shop.held_up(session, HoldUp::StartUp, None).await;
     shop.exits(session, 1).await;
     assert!(asked(&shop, &tasks).await.is_empty());
-    shop.floor.pass(2_000);
+    shop.fixture.pass(2_000);
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(tasks[1]).await;
     shop.progresses(session).await;
@@ -208,23 +208,23 @@ async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: 
     assert_eq!(outcomes(&shop, tasks[1]).await, [AttemptOutcome::Released, AttemptOutcome::Accepted]);
 }
 
-async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
-    shop.floor.pass(15_000);
+async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
+    shop.fixture.pass(15_000);
     assert_eq!(shop.dispatch().await, 1);
     let mut probe = None;
     for task in &tasks {
         probe = probe.or(shop.task(*task).await.assigned_to);
     }
     let input = protocol::WorkerStop { force: true };
-    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
     assert_eq!(shop.dispatch().await, 0);
-    shop.floor.pass(1_000);
+    shop.fixture.pass(1_000);
     assert_eq!(shop.dispatch().await, 1, "another tries");
 }
 
-async fn an_end_without_a_fault_is_held_up_all_the_same(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_end_without_a_fault_is_held_up_all_the_same(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Say something")]).await[0];
     shop.dispatch().await;

@@ -43,7 +43,7 @@ impl Place {
 }
 
 /// A store with Ada, who set the hub up, and Bo, whom she invited.
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     pub(crate) store: Arc<Store>,
     pub(crate) ada: Caller,
     pub(crate) bo: Caller,
@@ -54,7 +54,7 @@ pub(crate) struct Floor {
     pub(crate) place: Place,
 }
 
-impl Floor {
+impl Fixture {
     pub(crate) async fn open(place: Place) -> Self {
         Self::open_at(place.url(), place).await
     }
@@ -66,9 +66,9 @@ impl Floor {
         let store = Arc::new(open(&url, &clock, &heard).await);
         let ada = store.write(&Caller::hub("start"), None, EnterHubOwner { name: "Ada".into() }).await.unwrap().value;
         let ada = Caller::user(ada.id, true, "Ada", "192.0.2.1 test");
-        let mut floor = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
-        floor.bo = floor.join("Bo").await;
-        floor
+        let mut fixture = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
+        fixture.bo = fixture.join("Bo").await;
+        fixture
     }
 
     /// Closes the store and opens the same database again.
