@@ -29,7 +29,7 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// Nothing is answered yet; the hub is asked by facts in `journal`.
+    /// No answers yet; facts in `journal` ask the hub.
     pub(crate) fn new(journal: Arc<Journal>) -> Self {
         Self { journal, known: watch::Sender::default() }
     }

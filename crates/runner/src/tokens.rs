@@ -26,7 +26,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Asks on whichever connection there is.
+    /// Sends its requests over the current connection.
     pub(crate) fn new(links: watch::Receiver<Option<Link>>) -> Self {
         Self { links, waiting: Mutex::default(), due: Mutex::default() }
     }

@@ -177,7 +177,7 @@ impl Following<'_> {
         }
     }
 
-    /// The folder of the session.
+    /// The session's folder.
     fn dir(&self) -> PathBuf {
         self.supervisor.machine.folders.session(self.row.session)
     }
