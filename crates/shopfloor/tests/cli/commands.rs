@@ -10,7 +10,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("project.versions", "project history"),
     ("activity.versions", "activity history"),
     ("chat.history", "chat list"),
-    ("chat.read", "chat mark-read"),
     ("login.link", "login"),
     ("approval.answer", "approval deny"),
     ("grant.list", "approval grants"),
