@@ -14,7 +14,7 @@ both!(
     a_read_only_project_is_seen_but_not_written_by_peers,
     a_read_write_project_is_written_but_not_governed_by_peers,
     an_observer_only_looks_at_one_project,
-    a_right_taken_away_counts_at_once,
+    a_withdrawn_right_ends_at_once,
 );
 
 /// How each verb in a project answers: `+` done, `-` forbidden, `.` not found.
@@ -122,7 +122,7 @@ async fn an_observer_only_looks_at_one_project(fixture: Fixture) {
     assert_eq!(seen.into_iter().collect::<String>(), "+---------------");
 }
 
-async fn a_right_taken_away_counts_at_once(fixture: Fixture) {
+async fn a_withdrawn_right_ends_at_once(fixture: Fixture) {
     let project = fixture.project(ReadWrite).await;
     fixture.say(&fixture.bo, project.id, "hi").await;
     let input = ProjectUpdate { visibility: Some(Private), ..ProjectUpdate::default() };

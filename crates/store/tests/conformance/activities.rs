@@ -8,12 +8,12 @@ use store::StoreError;
 use crate::fixture::{Fixture, create_project, id};
 
 both!(
-    an_activity_is_active_and_its_makers,
+    a_new_activity_is_active_and_belongs_to_its_creator,
     status_and_links_change_without_a_new_version,
     each_text_is_a_version,
     a_stale_version_is_a_conflict,
-    lists_are_by_project_and_by_what_one_sees,
-    a_list_ends_before_its_answer_is_too_long,
+    lists_are_filtered_by_project_and_visibility,
+    a_list_stays_within_the_size_of_an_answer,
 );
 
 async fn start(fixture: &Fixture, project: ProjectId, content: &str) -> Activity {
@@ -27,7 +27,7 @@ fn write(activity: &Activity, content: &str, expected_version: Option<u32>) -> v
     verbs::ActivityUpdate { activity: activity.id, input }
 }
 
-async fn an_activity_is_active_and_its_makers(fixture: Fixture) {
+async fn a_new_activity_is_active_and_belongs_to_its_creator(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     let made = start(&fixture, project.id, "Lexer\nplan").await;
     assert_eq!((made.name.as_str(), made.status, made.version), ("Lexer", ActivityStatus::Active, 1));
@@ -69,7 +69,7 @@ async fn a_stale_version_is_a_conflict(fixture: Fixture) {
     assert_eq!(fixture.store.activity(&fixture.bo, made.id).await.unwrap().content, "Ada's");
 }
 
-async fn lists_are_by_project_and_by_what_one_sees(fixture: Fixture) {
+async fn lists_are_filtered_by_project_and_visibility(fixture: Fixture) {
     let open = fixture.project(Visibility::ReadWrite).await;
     let own = fixture.done(&fixture.bo, create_project("Bo's", Visibility::Private)).await;
     let (first, second) = (start(&fixture, open.id, "first").await, start(&fixture, open.id, "second").await);
@@ -80,7 +80,7 @@ async fn lists_are_by_project_and_by_what_one_sees(fixture: Fixture) {
     assert_eq!(fixture.store.activities(&fixture.bo, None).await.unwrap(), vec![first, second, hidden]);
 }
 
-async fn a_list_ends_before_its_answer_is_too_long(fixture: Fixture) {
+async fn a_list_stays_within_the_size_of_an_answer(fixture: Fixture) {
     let (project, long) = (fixture.project(Visibility::ReadWrite).await, "x".repeat(60_000));
     let many = MAX_LISTED_CHARACTERS / long.len() + 2;
     for number in 0..many {

@@ -15,26 +15,26 @@ use crate::fixture::{Fixture, id};
 use crate::workers::Shop;
 
 both! {
-    a_colleague_s_command_waits_for_the_runner_s_owner,
-    an_agent_s_command_waits_although_its_person_owns_the_runner,
+    a_colleagues_command_waits_for_the_runners_owner,
+    an_agents_command_waits_even_if_its_person_owns_the_runner,
     only_the_owner_answers_and_only_once,
-    a_text_is_allowed_for_good_and_other_texts_are_not,
-    an_author_is_allowed_for_good_but_not_their_agents,
-    what_was_allowed_for_good_is_taken_back,
+    a_permanent_grant_covers_one_text_only,
+    a_permanent_grant_to_an_author_excludes_their_agents,
+    a_permanent_grant_can_be_revoked,
     a_policy_answers_at_once,
-    what_is_over_needs_no_answer,
-    a_session_on_a_colleague_s_runner_is_theirs_and_says_who_asked,
-    a_runner_of_somebody_who_does_not_take_part_is_refused,
-    work_that_others_ask_for_is_contained_where_runner_or_project_say_so,
-    a_runner_asks_for_itself_alone,
-    what_was_allowed_in_a_sandbox_does_not_run_without_one,
+    approvals_of_ended_work_are_withdrawn,
+    a_session_on_a_colleagues_runner_belongs_to_them_and_names_who_asked,
+    a_runner_of_a_non_participant_is_refused,
+    requested_work_is_sandboxed_if_the_runner_or_the_project_says_so,
+    a_runner_asks_only_for_itself,
+    an_approval_for_a_sandbox_does_not_cover_running_without_one,
     a_runner_says_which_sandbox_it_would_use,
-    an_answer_is_about_the_sandbox_that_was_asked_about,
-    who_asks_for_a_session_cannot_widen_its_sandbox,
-    who_names_a_branch_answers_for_what_is_on_it,
-    what_an_agent_writes_with_its_person_s_token_is_not_the_person_s,
-    the_words_of_others_are_marked_in_what_an_agent_is_told,
-    what_nobody_can_read_whole_is_denied,
+    an_answer_applies_to_the_requested_sandbox,
+    a_requester_cannot_widen_the_sandbox_of_a_session,
+    code_belongs_to_the_person_who_named_its_branch,
+    an_agents_text_with_its_persons_token_is_the_agents,
+    other_peoples_text_is_marked_in_an_agents_prompt,
+    a_text_too_long_to_read_is_denied,
 }
 
 fn wish(kind: ApprovalKind, text: &str) -> Wish {
@@ -85,7 +85,7 @@ async fn asks_in(shop: &mut Shop, check: &DesiredCheck, text: &str, sandbox: Opt
     shop.memory.happened(&shop.fixture, body).await;
 }
 
-async fn a_colleague_s_command_waits_for_the_runner_s_owner(fixture: Fixture) {
+async fn a_colleagues_command_waits_for_the_runners_owner(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let bo = shop.fixture.bo.clone();
@@ -118,7 +118,7 @@ async fn a_colleague_s_command_waits_for_the_runner_s_owner(fixture: Fixture) {
     assert!(answers(&shop.fixture, shop.runner).await.is_empty(), "what is over is not told again");
 }
 
-async fn an_agent_s_command_waits_although_its_person_owns_the_runner(fixture: Fixture) {
+async fn an_agents_command_waits_even_if_its_person_owns_the_runner(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let session = SessionId::generate();
     let actor = Actor::Agent { user: id(&shop.fixture.ada), project: shop.project.id, session };
@@ -159,7 +159,7 @@ async fn only_the_owner_answers_and_only_once(fixture: Fixture) {
     assert!(!said.allowed);
 }
 
-async fn a_text_is_allowed_for_good_and_other_texts_are_not(fixture: Fixture) {
+async fn a_permanent_grant_covers_one_text_only(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let bo = shop.fixture.bo.clone();
@@ -181,7 +181,7 @@ async fn a_text_is_allowed_for_good_and_other_texts_are_not(fixture: Fixture) {
     assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1, "another text is another question");
 }
 
-async fn an_author_is_allowed_for_good_but_not_their_agents(fixture: Fixture) {
+async fn a_permanent_grant_to_an_author_excludes_their_agents(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let bo = shop.fixture.bo.clone();
@@ -201,7 +201,7 @@ async fn an_author_is_allowed_for_good_but_not_their_agents(fixture: Fixture) {
     assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1);
 }
 
-async fn what_was_allowed_for_good_is_taken_back(fixture: Fixture) {
+async fn a_permanent_grant_can_be_revoked(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let bo = shop.fixture.bo.clone();
@@ -255,7 +255,7 @@ async fn a_policy_answers_at_once(fixture: Fixture) {
     assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1, "who may not write any more is no writer");
 }
 
-async fn what_is_over_needs_no_answer(fixture: Fixture) {
+async fn approvals_of_ended_work_are_withdrawn(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let his = runner(&fixture, &fixture.bo, "his", 4).await;
     let mut memory = execution::Memory::new(his);
@@ -288,7 +288,7 @@ async fn what_is_over_needs_no_answer(fixture: Fixture) {
     );
 }
 
-async fn a_session_on_a_colleague_s_runner_is_theirs_and_says_who_asked(fixture: Fixture) {
+async fn a_session_on_a_colleagues_runner_belongs_to_them_and_names_who_asked(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "hers", 4).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
@@ -315,7 +315,7 @@ async fn a_session_on_a_colleague_s_runner_is_theirs_and_says_who_asked(fixture:
     assert_eq!((one.kind, one.author.user.id), (ApprovalKind::Session, id(&fixture.bo)));
 }
 
-async fn a_runner_of_somebody_who_does_not_take_part_is_refused(fixture: Fixture) {
+async fn a_runner_of_a_non_participant_is_refused(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "hers", 4).await;
     let his = runner(&fixture, &fixture.bo, "his", 4).await;
@@ -340,7 +340,7 @@ async fn a_runner_of_somebody_who_does_not_take_part_is_refused(fixture: Fixture
     assert!(matches!(error, StoreError::Forbidden(_)), "he may not write: {error:?}");
 }
 
-async fn work_that_others_ask_for_is_contained_where_runner_or_project_say_so(fixture: Fixture) {
+async fn requested_work_is_sandboxed_if_the_runner_or_the_project_says_so(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let bo = shop.fixture.bo.clone();
     let (ada, project, runner) = (shop.fixture.ada.clone(), shop.project.id, shop.runner);
@@ -363,7 +363,7 @@ async fn work_that_others_ask_for_is_contained_where_runner_or_project_say_so(fi
     assert!(sandboxed(&mut shop, &bo, "by the project").await);
 }
 
-async fn a_runner_asks_for_itself_alone(fixture: Fixture) {
+async fn a_runner_asks_only_for_itself(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let bo = shop.fixture.bo.clone();
@@ -381,7 +381,7 @@ const TIGHT: Sandbox = Sandbox { network: false, home: false };
 const HIDES_HOME: Sandbox = Sandbox { network: true, home: false };
 const SHOWS_HOME: Sandbox = Sandbox { network: true, home: true };
 
-async fn what_was_allowed_in_a_sandbox_does_not_run_without_one(fixture: Fixture) {
+async fn an_approval_for_a_sandbox_does_not_cover_running_without_one(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(4).await;
     let (ada, bo) = (shop.fixture.ada.clone(), shop.fixture.bo.clone());
@@ -422,7 +422,7 @@ async fn a_runner_says_which_sandbox_it_would_use(fixture: Fixture) {
     assert_eq!(open(&shop.fixture, &ada).await.len(), 2, "what is in a sandbox runs");
 }
 
-async fn an_answer_is_about_the_sandbox_that_was_asked_about(fixture: Fixture) {
+async fn an_answer_applies_to_the_requested_sandbox(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let (ada, bo) = (shop.fixture.ada.clone(), shop.fixture.bo.clone());
@@ -438,7 +438,7 @@ async fn an_answer_is_about_the_sandbox_that_was_asked_about(fixture: Fixture) {
     assert!(answers(&shop.fixture, shop.runner).await.is_empty());
 }
 
-async fn who_asks_for_a_session_cannot_widen_its_sandbox(fixture: Fixture) {
+async fn a_requester_cannot_widen_the_sandbox_of_a_session(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "hers", 9).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
@@ -470,7 +470,7 @@ async fn who_asks_for_a_session_cannot_widen_its_sandbox(fixture: Fixture) {
     assert_eq!(got(&fixture.bo, there).await.sandbox, Some(TIGHT));
 }
 
-async fn who_names_a_branch_answers_for_what_is_on_it(fixture: Fixture) {
+async fn code_belongs_to_the_person_who_named_its_branch(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "hers", 9).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
@@ -503,7 +503,7 @@ async fn who_names_a_branch_answers_for_what_is_on_it(fixture: Fixture) {
     assert_eq!((code_by, plan.asked_for), (None, None), "what she names herself is hers");
 }
 
-async fn what_an_agent_writes_with_its_person_s_token_is_not_the_person_s(fixture: Fixture) {
+async fn an_agents_text_with_its_persons_token_is_the_agents(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let ada = shop.fixture.ada.clone();
@@ -528,7 +528,7 @@ async fn what_an_agent_writes_with_its_person_s_token_is_not_the_person_s(fixtur
     assert!(made.asked_by.is_some_and(|by| by.by_agent));
 }
 
-async fn the_words_of_others_are_marked_in_what_an_agent_is_told(fixture: Fixture) {
+async fn other_peoples_text_is_marked_in_an_agents_prompt(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "hers", 9).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
@@ -550,7 +550,7 @@ async fn the_words_of_others_are_marked_in_what_an_agent_is_told(fixture: Fixtur
     assert!(text.contains("was written by an agent of Ada, not by the owner"), "{text}");
 }
 
-async fn what_nobody_can_read_whole_is_denied(fixture: Fixture) {
+async fn a_text_too_long_to_read_is_denied(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let bo = shop.fixture.bo.clone();

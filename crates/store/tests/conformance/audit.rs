@@ -10,13 +10,13 @@ use crate::fixture::{Fixture, create_project, id};
 
 both!(
     every_change_has_actor_origin_and_detail,
-    entries_are_seen_by_whom_they_concern,
+    people_see_the_entries_that_concern_them,
     pages_go_back_in_time,
     the_chain_verifies,
     a_changed_entry_is_found,
     a_deleted_entry_is_found,
     a_cut_off_trail_is_found,
-    what_an_agent_does_is_kept_as_the_agents,
+    an_agents_actions_are_recorded_as_the_agents,
 );
 
 async fn trail(fixture: &Fixture, caller: &store::Caller) -> Vec<AuditEntry> {
@@ -47,7 +47,7 @@ async fn every_change_has_actor_origin_and_detail(fixture: Fixture) {
     assert_eq!((joined.actor.as_ref(), joined.origin.as_str()), (None, "192.0.2.2"));
 }
 
-async fn entries_are_seen_by_whom_they_concern(fixture: Fixture) {
+async fn people_see_the_entries_that_concern_them(fixture: Fixture) {
     let open = fixture.done(&fixture.ada, create_project("open", Visibility::ReadOnly)).await;
     let hidden = fixture.done(&fixture.ada, create_project("hidden", Visibility::Private)).await;
     fixture
@@ -130,7 +130,7 @@ async fn a_cut_off_trail_is_found(fixture: Fixture) {
     assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(total));
 }
 
-async fn what_an_agent_does_is_kept_as_the_agents(fixture: Fixture) {
+async fn an_agents_actions_are_recorded_as_the_agents(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
     let input = ActivityCreate { content: "plan".into(), ..Default::default() };
     let activity = fixture.done(&fixture.ada, verbs::ActivityCreate { project, input }).await.id;

@@ -8,13 +8,13 @@ use crate::fixture::{Fixture, id, send};
 
 both!(
     messages_are_numbered_from_one,
-    references_and_mentions_are_read_out_of_the_text,
+    references_and_mentions_are_parsed_from_the_text,
     an_edit_replaces_text_references_and_mentions,
-    a_deleted_message_leaves_its_place_only,
-    a_text_that_was_taken_back_is_nowhere,
+    a_deleted_message_leaves_only_its_number,
+    a_deleted_or_replaced_text_is_stored_nowhere,
     only_the_author_changes_a_message,
     history_comes_in_pages_oldest_first,
-    a_page_has_a_size,
+    a_page_is_limited_in_size,
     unread_counts_the_messages_of_others,
     reading_never_goes_back_nor_beyond_the_end,
     an_edit_or_deletion_changes_the_counts,
@@ -39,7 +39,7 @@ async fn messages_are_numbered_from_one(fixture: Fixture) {
     assert_eq!(page, vec![first, second]);
 }
 
-async fn references_and_mentions_are_read_out_of_the_text(fixture: Fixture) {
+async fn references_and_mentions_are_parsed_from_the_text(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     let sent = fixture.say(&fixture.ada, project.id, &format!("@bo see #{} — not @nobody", project.id)).await;
     assert_eq!((sent.references.clone(), sent.mentions.clone()), (vec![project.id.to_string()], vec![id(&fixture.bo)]));
@@ -56,7 +56,7 @@ async fn an_edit_replaces_text_references_and_mentions(fixture: Fixture) {
     assert_eq!(fixture.store.messages(&fixture.bo, project.id, MessagePage::default()).await.unwrap(), vec![after]);
 }
 
-async fn a_deleted_message_leaves_its_place_only(fixture: Fixture) {
+async fn a_deleted_message_leaves_only_its_number(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     let sent = fixture.say(&fixture.ada, project.id, "a plugh secret").await;
     fixture.done(&fixture.ada, verbs::ChatDelete { message: sent.id }).await;
@@ -67,7 +67,7 @@ async fn a_deleted_message_leaves_its_place_only(fixture: Fixture) {
     assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM messages WHERE content LIKE '%plugh%'").await, 0);
 }
 
-async fn a_text_that_was_taken_back_is_nowhere(fixture: Fixture) {
+async fn a_deleted_or_replaced_text_is_stored_nowhere(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
     for (key, last) in [("k1", None), ("k2", Some("harmless"))] {
         let sent = fixture.store.write(&fixture.bo, Some(key.into()), send(project, "hunter2")).await.unwrap().value;
@@ -108,7 +108,7 @@ async fn history_comes_in_pages_oldest_first(fixture: Fixture) {
     assert_eq!(seen, vec![vec![5, 6, 7], vec![2, 3, 4], vec![1]]);
 }
 
-async fn a_page_has_a_size(fixture: Fixture) {
+async fn a_page_is_limited_in_size(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     for limit in [0, 201] {
         let page = MessagePage { before: None, limit: Some(limit) };

@@ -8,16 +8,16 @@ use crate::fixture::{DAY, Fixture, id};
 use crate::links::use_link;
 
 both!(
-    a_token_is_its_owner,
-    a_token_ends_when_it_expires,
-    a_revoked_token_ends_at_once,
+    a_token_authenticates_its_owner,
+    a_token_stops_working_when_it_expires,
+    a_revoked_token_stops_working_at_once,
     only_hashes_are_stored,
-    a_login_ends_by_idling_and_by_age,
+    a_login_expires_when_idle_and_by_age,
     logging_out_ends_one_login_or_all,
     a_runner_has_a_token_until_it_is_removed,
-    what_was_seen_is_remembered,
-    a_runner_is_called_what_it_is_started_with_unless_that_is_taken,
-    a_runner_that_comes_or_goes_is_told,
+    the_last_use_of_a_credential_is_stored,
+    a_runner_gets_the_name_of_its_start_unless_it_is_taken,
+    a_runner_that_connects_or_disconnects_creates_an_event,
 );
 
 fn token(name: &str, expires_at: Option<domain::Timestamp>) -> verbs::TokenCreate {
@@ -45,7 +45,7 @@ pub(crate) async fn works(fixture: &Fixture, bearer: &Bearer) -> bool {
     fixture.store.authenticate(bearer).await.unwrap().is_some()
 }
 
-async fn a_token_is_its_owner(fixture: Fixture) {
+async fn a_token_authenticates_its_owner(fixture: Fixture) {
     let made = fixture.done(&fixture.bo, token("cli", None)).await;
     assert!(made.secret.starts_with("sf_"));
     let credential = fixture.store.authenticate(&by_token(&made.secret)).await.unwrap().unwrap();
@@ -58,7 +58,7 @@ async fn a_token_is_its_owner(fixture: Fixture) {
     assert!(!works(&fixture, &by_token("sf_guess")).await);
 }
 
-async fn a_token_ends_when_it_expires(fixture: Fixture) {
+async fn a_token_stops_working_when_it_expires(fixture: Fixture) {
     let end = fixture.store.now().plus_millis(5000);
     let bearer = by_token(&fixture.done(&fixture.bo, token("cli", Some(end))).await.secret);
     fixture.pass(4999);
@@ -69,7 +69,7 @@ async fn a_token_ends_when_it_expires(fixture: Fixture) {
     assert!(matches!(error, StoreError::Invalid { field: "expires_at", .. }), "{error}");
 }
 
-async fn a_revoked_token_ends_at_once(fixture: Fixture) {
+async fn a_revoked_token_stops_working_at_once(fixture: Fixture) {
     let made = fixture.done(&fixture.bo, token("cli", None)).await;
     let error = fixture.refused(&fixture.ada, verbs::TokenRevoke { token: made.token.id }).await;
     assert!(matches!(error, StoreError::NotFound("token")), "{error}");
@@ -95,7 +95,7 @@ async fn only_hashes_are_stored(fixture: Fixture) {
     }
 }
 
-async fn a_login_ends_by_idling_and_by_age(fixture: Fixture) {
+async fn a_login_expires_when_idle_and_by_age(fixture: Fixture) {
     let cookie = by_cookie(&login(&fixture, &fixture.ada).await);
     let credential = fixture.store.authenticate(&cookie).await.unwrap().unwrap();
     for _ in 0..4 {
@@ -145,7 +145,7 @@ async fn a_runner_has_a_token_until_it_is_removed(fixture: Fixture) {
     assert_eq!(fixture.store.runners(&fixture.bo).await.unwrap().len(), 1);
 }
 
-async fn what_was_seen_is_remembered(fixture: Fixture) {
+async fn the_last_use_of_a_credential_is_stored(fixture: Fixture) {
     let made = fixture.done(&fixture.bo, token("cli", None)).await;
     let runner =
         fixture.done(&fixture.bo, verbs::RunnerCreate { input: RunnerCreate { name: "laptop".into() } }).await.runner;
@@ -158,7 +158,7 @@ async fn what_was_seen_is_remembered(fixture: Fixture) {
     assert_eq!(fixture.store.runners(&fixture.ada).await.unwrap()[0].last_seen_at, Some(now));
 }
 
-async fn a_runner_is_called_what_it_is_started_with_unless_that_is_taken(fixture: Fixture) {
+async fn a_runner_gets_the_name_of_its_start_unless_it_is_taken(fixture: Fixture) {
     let make = async |caller, name: &str| {
         fixture.done(caller, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner
     };
@@ -183,7 +183,7 @@ async fn a_runner_is_called_what_it_is_started_with_unless_that_is_taken(fixture
     assert_eq!(fixture.store.runners(&fixture.ada).await.unwrap(), [ada, seen, other]);
 }
 
-async fn a_runner_that_comes_or_goes_is_told(fixture: Fixture) {
+async fn a_runner_that_connects_or_disconnects_creates_an_event(fixture: Fixture) {
     let about = crate::execution::about(2);
     let runner =
         fixture.done(&fixture.bo, verbs::RunnerCreate { input: RunnerCreate { name: "laptop".into() } }).await.runner;

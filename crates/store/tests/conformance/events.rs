@@ -11,8 +11,8 @@ use crate::fixture::{Fixture, send};
 
 both!(
     sixty_four_writers_leave_no_gap,
-    events_come_back_as_they_were_told,
-    a_commit_holds_its_own_event,
+    stored_events_equal_the_published_ones,
+    a_commit_contains_its_own_event,
     a_page_of_events_has_a_limit,
 );
 
@@ -67,7 +67,7 @@ async fn sixty_four_writers_leave_no_gap(fixture: Fixture) {
     assert_eq!(numbers, (1..=512).collect::<Vec<_>>());
 }
 
-async fn events_come_back_as_they_were_told(fixture: Fixture) {
+async fn stored_events_equal_the_published_ones(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     fixture.say(&fixture.bo, project.id, "🦀 \"quoted\" \\").await;
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
@@ -76,7 +76,7 @@ async fn events_come_back_as_they_were_told(fixture: Fixture) {
     assert_eq!(fixture.store.events_after(Seq(0), 100).await.unwrap(), told);
 }
 
-async fn a_commit_holds_its_own_event(fixture: Fixture) {
+async fn a_commit_contains_its_own_event(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
     let committed = fixture.store.write(&fixture.bo, None, send(project, "hi")).await.unwrap();
     let change = protocol::Change::Message { message: committed.value };

@@ -71,7 +71,7 @@ const OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_connection_is_cut_again_and_again() {
+async fn connections_that_are_cut_repeatedly_lose_nothing() {
     let fixture = Fixture::open(Place::postgres().await).await;
     survives(&fixture, async || {
         for _ in 0..50 {
@@ -83,7 +83,7 @@ async fn every_connection_is_cut_again_and_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_server_crashes_and_restarts() {
+async fn a_server_crash_loses_nothing() {
     let server = Postgres::start(Fsync::On);
     let fixture = Fixture::open(Place::Postgres(server.database().await)).await;
     survives(&fixture, async || {

@@ -10,11 +10,11 @@ use crate::fixture::{DAY, Fixture, id};
 both!(
     a_login_link_works_once,
     a_login_link_expires,
-    a_login_link_of_a_disabled_person_is_dead,
+    a_login_link_of_a_disabled_person_does_not_work,
     an_invitation_works_once,
-    an_invitation_expires_or_is_taken_back,
+    an_invitation_expires_or_is_revoked,
     an_observer_link_shows_one_project,
-    an_observer_link_expires_or_is_taken_back,
+    an_observer_link_expires_or_is_revoked,
 );
 
 pub(crate) fn use_link(link: &str) -> UseLoginLink {
@@ -52,7 +52,7 @@ async fn a_login_link_expires(fixture: Fixture) {
     assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
 }
 
-async fn a_login_link_of_a_disabled_person_is_dead(fixture: Fixture) {
+async fn a_login_link_of_a_disabled_person_does_not_work(fixture: Fixture) {
     let link = fixture.done(&fixture.bo, CreateLoginLink { user: None }).await.link;
     fixture.done(&fixture.ada, verbs::UserDisable { user: id(&fixture.bo) }).await;
     let error = fixture.refused(&stranger(), use_link(&link)).await;
@@ -74,7 +74,7 @@ async fn an_invitation_works_once(fixture: Fixture) {
     assert_eq!(names, ["Ada", "Bo", "Cy"]);
 }
 
-async fn an_invitation_expires_or_is_taken_back(fixture: Fixture) {
+async fn an_invitation_expires_or_is_revoked(fixture: Fixture) {
     let invite = |days: i64| {
         let expires_at = Some(fixture.store.now().plus_millis(days * DAY));
         verbs::InviteCreate { input: InviteCreate { name: "x".into(), expires_at } }
@@ -107,7 +107,7 @@ async fn an_observer_link_shows_one_project(fixture: Fixture) {
     assert_eq!(fixture.store.observers(&fixture.ada, project.id).await.unwrap(), vec![made.observer]);
 }
 
-async fn an_observer_link_expires_or_is_taken_back(fixture: Fixture) {
+async fn an_observer_link_expires_or_is_revoked(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await;
     let link = |expires_at| {
         let input = ObserverCreate { name: "boss".into(), expires_at };

@@ -6,7 +6,7 @@ use store::{OpenError, Store, StoreError};
 use crate::fixture::{Fixture, Place};
 use testkit::Raw;
 
-both!(a_database_keeps_its_id, a_newer_schema_is_refused, what_was_closed_takes_no_more);
+both!(a_database_keeps_its_id, a_newer_schema_is_refused, a_closed_store_refuses_writes);
 
 async fn open(url: &str) -> Result<Store, OpenError> {
     Store::open(url, || Timestamp::from_millis(0), |_| {}).await
@@ -41,7 +41,7 @@ async fn a_newer_schema_is_refused(fixture: Fixture) {
     drop(place);
 }
 
-async fn what_was_closed_takes_no_more(fixture: Fixture) {
+async fn a_closed_store_refuses_writes(fixture: Fixture) {
     fixture.store.close().await;
     let error = fixture.refused(&fixture.ada, crate::fixture::create_project("x", domain::Visibility::Private)).await;
     assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
@@ -70,7 +70,7 @@ async fn two_hubs_may_open_an_empty_postgres_at_once() {
 }
 
 #[tokio::test]
-async fn a_url_that_is_none_is_refused_without_its_password() {
+async fn an_invalid_url_is_refused_without_showing_its_password() {
     for url in ["", "mysql://ada:hunter2@db/x", "sqlite:", "sqlite::memory:", "hub.db"] {
         let error = refusal(open(url).await);
         assert!(matches!(error, OpenError::Url(_)), "{url}: {error}");
@@ -79,7 +79,7 @@ async fn a_url_that_is_none_is_refused_without_its_password() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_named_as_such() {
+async fn an_unreachable_database_is_reported_as_unreachable() {
     let error = refusal(open("postgres://ada:hunter2@127.0.0.1:1/x").await);
     assert!(matches!(error, OpenError::Store(StoreError::Unavailable(_))), "{error}");
     assert!(!error.to_string().contains("hunter2"), "{error}");
@@ -90,7 +90,7 @@ async fn a_database_that_is_away_is_named_as_such() {
 /// Closing any handle of a file lets go of all locks that the process has on it, SQLite's too; then the next program
 /// that looks at the file takes itself for the only one, and removes the log under the hub's feet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refused_second_hub_leaves_the_locks_of_the_first_alone() {
+async fn a_refused_second_hub_does_not_release_the_locks_of_the_first() {
     let fixture = Fixture::open(Place::sqlite()).await;
     fixture.project(domain::Visibility::ReadWrite).await;
     let file = std::fs::metadata(fixture.url.strip_prefix("sqlite:").unwrap()).unwrap();

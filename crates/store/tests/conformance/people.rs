@@ -6,13 +6,13 @@ use store::{AcceptInvite, Bearer, Caller, EnterByGithub, EnterHubOwner, EventBod
 use crate::fixture::{Fixture, id};
 
 both!(
-    the_hub_owner_is_made_once,
-    github_knows_a_person_again_by_number,
-    a_new_name_is_told,
+    the_hub_owner_is_created_once,
+    a_github_login_is_matched_by_its_number,
+    a_new_name_creates_an_event,
     names_are_unique_ignoring_case,
-    names_that_could_be_taken_for_another_are_refused,
-    a_disabled_person_is_out_at_once,
-    an_enabled_person_can_come_in_again,
+    confusable_names_are_refused,
+    a_disabled_person_is_logged_out_at_once,
+    an_enabled_person_can_log_in_again,
     only_the_hub_owner_disables,
 );
 
@@ -24,14 +24,14 @@ fn by_github(github_id: i64, login: &str) -> EnterByGithub {
     EnterByGithub { github_id, login: login.into(), client: "Firefox".into(), address: "192.0.2.7".into() }
 }
 
-async fn the_hub_owner_is_made_once(fixture: Fixture) {
+async fn the_hub_owner_is_created_once(fixture: Fixture) {
     let again = fixture.done(&Caller::hub("start"), EnterHubOwner { name: "Someone".into() }).await;
     assert_eq!((again.id, again.name.as_str(), again.hub_owner), (id(&fixture.ada), "Ada", true));
     assert_eq!(fixture.store.users(&fixture.bo).await.unwrap().len(), 2);
     assert_eq!(fixture.store.user(&fixture.bo, again.id).await.unwrap(), again);
 }
 
-async fn github_knows_a_person_again_by_number(fixture: Fixture) {
+async fn a_github_login_is_matched_by_its_number(fixture: Fixture) {
     let hub = Caller::hub("192.0.2.7");
     let first = fixture.done(&hub, by_github(7, "octo")).await;
     let cookie = Bearer::Cookie(Secret::presented(&first.cookie));
@@ -47,7 +47,7 @@ async fn github_knows_a_person_again_by_number(fixture: Fixture) {
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
 }
 
-async fn a_new_name_is_told(fixture: Fixture) {
+async fn a_new_name_creates_an_event(fixture: Fixture) {
     let after = fixture.done(&fixture.bo, rename("  Bob ")).await;
     assert_eq!(after.name, "Bob");
     assert_eq!(fixture.store.user(&fixture.ada, after.id).await.unwrap(), after);
@@ -75,7 +75,7 @@ async fn names_are_unique_ignoring_case(fixture: Fixture) {
     fixture.done(&Caller::hub("x"), accept("Cy")).await;
 }
 
-async fn a_disabled_person_is_out_at_once(fixture: Fixture) {
+async fn a_disabled_person_is_logged_out_at_once(fixture: Fixture) {
     let input = protocol::TokenCreate { name: "cli".into(), expires_at: None };
     let token = Bearer::Token(Secret::presented(&fixture.done(&fixture.bo, verbs::TokenCreate { input }).await.secret));
     assert!(fixture.store.authenticate(&token).await.unwrap().is_some());
@@ -88,7 +88,7 @@ async fn a_disabled_person_is_out_at_once(fixture: Fixture) {
     assert_eq!(fixture.heard().last().unwrap().body, revoked);
 }
 
-async fn an_enabled_person_can_come_in_again(fixture: Fixture) {
+async fn an_enabled_person_can_log_in_again(fixture: Fixture) {
     let input = protocol::TokenCreate { name: "cli".into(), expires_at: None };
     let token = Bearer::Token(Secret::presented(&fixture.done(&fixture.bo, verbs::TokenCreate { input }).await.secret));
     let user = id(&fixture.bo);
@@ -106,7 +106,7 @@ async fn only_the_hub_owner_disables(fixture: Fixture) {
     assert!(matches!(error, StoreError::NotFound("user")), "{error}");
 }
 
-async fn names_that_could_be_taken_for_another_are_refused(fixture: Fixture) {
+async fn confusable_names_are_refused(fixture: Fixture) {
     for (name, why) in [
         ("\u{0410}d\u{0430}", "mixes"),
         ("A\u{200B}da", "cannot be seen"),

@@ -11,18 +11,18 @@ use store::{EventBody, Secret, StoreError, UseObserverLink};
 use crate::fixture::{Fixture, create_project, id};
 
 both!(
-    a_project_is_private_to_its_creator_unless_said,
+    a_project_is_private_to_its_creator_by_default,
     every_setting_is_kept,
-    a_location_that_no_runner_takes_is_refused,
+    a_location_that_no_runner_accepts_is_refused,
     an_update_changes_only_what_it_names,
     an_update_that_changes_nothing_leaves_no_trace,
     each_text_is_a_version,
     versions_come_in_pages_of_bounded_size,
     a_stale_version_is_a_conflict,
-    a_change_of_access_remembers_the_facts_before,
-    deleting_a_project_removes_all_that_is_in_it,
+    a_change_of_access_stores_the_earlier_access,
+    deleting_a_project_deletes_its_contents,
     deleting_twice_is_not_found,
-    a_list_ends_before_its_answer_is_too_long,
+    a_list_stays_within_the_size_of_an_answer,
 );
 
 fn update(project: ProjectId, input: ProjectUpdate) -> verbs::ProjectUpdate {
@@ -33,7 +33,7 @@ fn write(project: ProjectId, content: &str, expected_version: Option<u32>) -> ve
     update(project, ProjectUpdate { content: Some(content.into()), expected_version, ..ProjectUpdate::default() })
 }
 
-async fn a_project_is_private_to_its_creator_unless_said(fixture: Fixture) {
+async fn a_project_is_private_to_its_creator_by_default(fixture: Fixture) {
     let input = ProjectCreate { content: "# Parser\n\nfast".into(), ..ProjectCreate::default() };
     let made = fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await;
     assert_eq!((made.name.as_str(), made.visibility, made.version), ("Parser", Visibility::Private, 1));
@@ -69,7 +69,7 @@ async fn every_setting_is_kept(fixture: Fixture) {
     assert!(read.sandbox_others);
 }
 
-async fn a_location_that_no_runner_takes_is_refused(fixture: Fixture) {
+async fn a_location_that_no_runner_accepts_is_refused(fixture: Fixture) {
     for (location, why) in [
         ("https://ada:hunter2@example.org/a.git", "password"),
         ("https://ghp_0123@example.org/a.git", "token"),
@@ -172,7 +172,7 @@ async fn a_stale_version_is_a_conflict(fixture: Fixture) {
     fixture.done(&fixture.ada, write(made.id, "third", Some(2))).await;
 }
 
-async fn a_change_of_access_remembers_the_facts_before(fixture: Fixture) {
+async fn a_change_of_access_stores_the_earlier_access(fixture: Fixture) {
     let made = fixture.project(Visibility::ReadWrite).await;
     fixture.done(&fixture.ada, write(made.id, "other", None)).await;
     let visibility = Some(Visibility::Private);
@@ -185,7 +185,7 @@ async fn a_change_of_access_remembers_the_facts_before(fixture: Fixture) {
         if project.visibility == Visibility::Private));
 }
 
-async fn deleting_a_project_removes_all_that_is_in_it(fixture: Fixture) {
+async fn deleting_a_project_deletes_its_contents(fixture: Fixture) {
     let keep = fixture.done(&fixture.ada, create_project("kept", Visibility::ReadWrite)).await;
     let gone = fixture.done(&fixture.ada, create_project("xyzzy project", Visibility::ReadWrite)).await;
     let input = ActivityCreate { content: "xyzzy activity".into(), ..ActivityCreate::default() };
@@ -225,7 +225,7 @@ async fn deleting_twice_is_not_found(fixture: Fixture) {
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
 }
 
-async fn a_list_ends_before_its_answer_is_too_long(fixture: Fixture) {
+async fn a_list_stays_within_the_size_of_an_answer(fixture: Fixture) {
     let long = "x".repeat(60_000);
     let many = MAX_LISTED_CHARACTERS / long.len() + 2;
     for number in 0..many {

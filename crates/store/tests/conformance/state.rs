@@ -65,11 +65,11 @@ fn run(cases: u32, place: impl AsyncFn() -> Place) {
 }
 
 #[test]
-fn the_state_is_what_the_events_make_on_sqlite() {
+fn the_state_equals_the_replayed_events_on_sqlite() {
     run(24, async || Place::sqlite());
 }
 
 #[test]
-fn the_state_is_what_the_events_make_on_postgres() {
+fn the_state_equals_the_replayed_events_on_postgres() {
     run(8, Place::postgres);
 }

@@ -20,7 +20,7 @@ use testkit::Raw;
 both!(
     a_round_trip_keeps_every_row,
     a_cut_off_archive_is_refused_and_nothing_imported,
-    a_spoiled_archive_is_refused,
+    a_corrupted_archive_is_refused,
     a_database_in_use_is_not_overwritten,
     a_backup_of_a_live_database_is_consistent,
 );
@@ -217,7 +217,7 @@ async fn a_cut_off_archive_is_refused_and_nothing_imported(fixture: Fixture) {
     import(&there.url(), &mut exported.as_bytes()).await.unwrap();
 }
 
-async fn a_spoiled_archive_is_refused(fixture: Fixture) {
+async fn a_corrupted_archive_is_refused(fixture: Fixture) {
     fixture.project(Visibility::Private).await;
     let exported = String::from_utf8(archive(&fixture.url).await).unwrap();
     let lines: Vec<&str> = exported.lines().collect();

@@ -33,7 +33,7 @@ async fn a_reader_never_sees_a_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_who_expect_the_same_version_one_wins() {
+async fn one_of_two_updates_of_the_same_version_wins() {
     let fixture = fixture().await;
     let other = fixture.second_store().await;
     let project = fixture.project(Visibility::ReadWrite).await.id;
@@ -113,7 +113,7 @@ async fn a_key_acts_once_on_two_hubs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hub_hears_the_other_ring() {
+async fn a_hub_receives_the_notifications_of_the_other() {
     let fixture = fixture().await;
     let other = fixture.second_store().await;
     let mut doorbell = other.doorbell().await.unwrap().expect("PostgreSQL has one");

@@ -5,13 +5,13 @@ use store::{Caller, Compact, CreateLoginLink, Extent};
 
 use crate::fixture::{DAY, Fixture};
 
-both!(the_oldest_events_go, a_short_log_stays, dead_login_links_go);
+both!(the_oldest_events_are_deleted, a_short_log_is_kept, expired_login_links_are_deleted);
 
 async fn compact(fixture: &Fixture, keep: u64) -> u64 {
     fixture.done(&Caller::hub("upkeep"), Compact { keep }).await
 }
 
-async fn the_oldest_events_go(fixture: Fixture) {
+async fn the_oldest_events_are_deleted(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
     for _ in 0..30 {
         fixture.say(&fixture.ada, project, "hi").await;
@@ -32,13 +32,13 @@ async fn the_oldest_events_go(fixture: Fixture) {
     assert_eq!(fixture.store.extent().await.unwrap().newest, Seq(newest.0 + 1));
 }
 
-async fn a_short_log_stays(fixture: Fixture) {
+async fn a_short_log_is_kept(fixture: Fixture) {
     let before = fixture.store.extent().await.unwrap();
     assert_eq!(compact(&fixture, 1_000_000).await, 0);
     assert_eq!(fixture.store.extent().await.unwrap(), before);
 }
 
-async fn dead_login_links_go(fixture: Fixture) {
+async fn expired_login_links_are_deleted(fixture: Fixture) {
     fixture.done(&fixture.ada, CreateLoginLink { user: None }).await;
     fixture.pass(2 * DAY);
     fixture.done(&fixture.ada, CreateLoginLink { user: None }).await;

@@ -7,12 +7,12 @@ use super::{Memory, in_project, project, runner, spawn};
 use crate::fixture::Fixture;
 
 both!(
-    the_whole_plan_is_there_and_nothing_of_others,
-    only_ones_own_projects_are_trusted,
-    whoever_works_where_a_contained_session_worked_is_contained,
+    the_desired_state_is_complete_and_has_nothing_of_other_runners,
+    only_the_owners_projects_are_trusted,
+    sessions_in_a_sandboxed_workspace_are_sandboxed,
 );
 
-async fn the_whole_plan_is_there_and_nothing_of_others(fixture: Fixture) {
+async fn the_desired_state_is_complete_and_has_nothing_of_other_runners(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let other = runner(&fixture, &fixture.ada, "other", 4).await;
@@ -70,7 +70,7 @@ async fn the_whole_plan_is_there_and_nothing_of_others(fixture: Fixture) {
     assert_eq!(fixture.store.desired(other).await.unwrap().unwrap().sessions.len(), 1);
 }
 
-async fn only_ones_own_projects_are_trusted(fixture: Fixture) {
+async fn only_the_owners_projects_are_trusted(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let his = runner(&fixture, &fixture.bo, "bo's", 4).await;
     fixture.done(&fixture.bo, spawn(in_project(&project, "work"), &[his])).await;
@@ -79,7 +79,7 @@ async fn only_ones_own_projects_are_trusted(fixture: Fixture) {
     assert_eq!(by, Some(("Ada", None)), "another's setup does not run on his machine by itself");
 }
 
-async fn whoever_works_where_a_contained_session_worked_is_contained(fixture: Fixture) {
+async fn sessions_in_a_sandboxed_workspace_are_sandboxed(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 8).await;
     let of = |network, home| Some(Sandbox { network, home });

@@ -9,18 +9,18 @@ use super::{Memory, everything, in_project, project, runner, show, spawn, state}
 use crate::fixture::{DAY, Fixture};
 
 both!(
-    facts_are_taken_once_and_in_order,
+    facts_are_accepted_once_and_in_order,
     another_journal_counts_from_one,
-    what_is_over_stays_over,
-    what_others_run_is_not_a_runners_to_tell,
+    an_exited_session_stays_exited,
+    a_runner_cannot_report_about_sessions_of_others,
     a_wrong_clock_changes_no_history,
     workspaces_follow_their_runner,
-    what_a_runner_says_is_made_harmless,
+    a_runners_texts_are_sanitized,
     an_agents_token_ends_with_its_session,
-    an_agents_token_lives_for_an_hour_and_its_next_one_takes_over,
+    an_agents_token_lives_for_an_hour_and_is_replaced_by_the_next,
 );
 
-async fn facts_are_taken_once_and_in_order(fixture: Fixture) {
+async fn facts_are_accepted_once_and_in_order(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let session = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
@@ -58,7 +58,7 @@ async fn another_journal_counts_from_one(fixture: Fixture) {
     assert_eq!(show(&fixture, &fixture.ada, session).await.state.status, SessionStatus::Waiting);
 }
 
-async fn what_is_over_stays_over(fixture: Fixture) {
+async fn an_exited_session_stays_exited(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let mut memory = Memory::new(mine);
@@ -84,7 +84,7 @@ async fn what_is_over_stays_over(fixture: Fixture) {
     assert!(fixture.store.desired(mine).await.unwrap().unwrap().sessions.is_empty());
 }
 
-async fn what_others_run_is_not_a_runners_to_tell(fixture: Fixture) {
+async fn a_runner_cannot_report_about_sessions_of_others(fixture: Fixture) {
     let project = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "ada's", 4).await;
     let his = runner(&fixture, &fixture.bo, "bo's", 4).await;
@@ -180,7 +180,7 @@ async fn workspaces_follow_their_runner(fixture: Fixture) {
     assert!(fixture.store.workspaces(&fixture.ada, Default::default()).await.unwrap().is_empty());
 }
 
-async fn what_a_runner_says_is_made_harmless(fixture: Fixture) {
+async fn a_runners_texts_are_sanitized(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let made = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await;
@@ -242,7 +242,7 @@ async fn an_agents_token_ends_with_its_session(fixture: Fixture) {
     assert_eq!(fixture.done(&hub, mint()).await, None, "what is over has no agent");
 }
 
-async fn an_agents_token_lives_for_an_hour_and_its_next_one_takes_over(fixture: Fixture) {
+async fn an_agents_token_lives_for_an_hour_and_is_replaced_by_the_next(fixture: Fixture) {
     const MINUTE: i64 = 60_000;
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;

@@ -9,9 +9,9 @@ use super::{Memory, about, everything, in_project, project, runner, spawn};
 use crate::fixture::Fixture;
 
 both!(
-    what_an_agent_cannot_do_is_refused_at_once,
-    a_conversation_goes_on_in_the_way_that_its_agent_has,
-    an_agent_that_is_missing_is_named_with_its_installation,
+    an_unsupported_mode_is_refused_at_once,
+    a_conversation_resumes_in_a_mode_that_its_agent_supports,
+    a_missing_agent_is_named_with_its_installation,
 );
 
 /// An agent that can be started in these ways: whether it takes a prompt there, and takes up conversations.
@@ -40,7 +40,7 @@ async fn runner_with(fixture: &Fixture, agent: FoundAgent) -> RunnerId {
     mine
 }
 
-async fn what_an_agent_cannot_do_is_refused_at_once(fixture: Fixture) {
+async fn an_unsupported_mode_is_refused_at_once(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner_with(&fixture, agent("shell", &[(SessionMode::Interactive, false, false)])).await;
     let plain = SessionSpawn { agent: "shell".into(), prompt: None, ..in_project(&project, "") };
@@ -61,7 +61,7 @@ async fn what_an_agent_cannot_do_is_refused_at_once(fixture: Fixture) {
     fixture.done(&fixture.ada, spawn(alone, &[mine])).await;
 }
 
-async fn a_conversation_goes_on_in_the_way_that_its_agent_has(fixture: Fixture) {
+async fn a_conversation_resumes_in_a_mode_that_its_agent_supports(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner_with(&fixture, agent("helper", &[(SessionMode::Headless, true, true)])).await;
     let mode = Some(SessionMode::Headless);
@@ -95,7 +95,7 @@ async fn a_conversation_goes_on_in_the_way_that_its_agent_has(fixture: Fixture) 
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("takes up no conversation")), "{error:?}");
 }
 
-async fn an_agent_that_is_missing_is_named_with_its_installation(fixture: Fixture) {
+async fn a_missing_agent_is_named_with_its_installation(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let missing = FoundAgent { version: None, install: Some("pipx install helper".into()), ..agent("helper", &[]) };
     let mine = runner_with(&fixture, missing).await;

@@ -7,14 +7,14 @@ use store::{Caller, StoreError};
 use super::{Memory, in_project, project, runner, spawn};
 use crate::fixture::{DAY, Fixture, id};
 
-both!(lists_show_what_may_be_seen, what_ended_long_ago_is_left_to_the_list);
+both!(lists_show_only_visible_sessions, old_sessions_are_only_in_the_list);
 
 fn agent(user: UserId, project: domain::ProjectId) -> Caller {
     let actor = Actor::Agent { user, project, session: SessionId::generate() };
     Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
-async fn lists_show_what_may_be_seen(fixture: Fixture) {
+async fn lists_show_only_visible_sessions(fixture: Fixture) {
     let quin = fixture.join("Quin").await;
     let mine = runner(&fixture, &fixture.ada, "ada's", 40).await;
     let his = runner(&fixture, &fixture.bo, "bo's", 40).await;
@@ -73,7 +73,7 @@ async fn lists_show_what_may_be_seen(fixture: Fixture) {
     }
 }
 
-async fn what_ended_long_ago_is_left_to_the_list(fixture: Fixture) {
+async fn old_sessions_are_only_in_the_list(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let session = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await.id;

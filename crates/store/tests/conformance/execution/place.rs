@@ -9,20 +9,20 @@ use super::{Memory, everything, in_project, project, runner, show, spawn};
 use crate::fixture::Fixture;
 
 both!(
-    a_stop_is_asked_once_and_harder_once_more,
-    only_the_owner_drives,
-    a_conversation_is_resumed_where_it_was,
+    a_stop_is_ordered_once_and_by_force_once_more,
+    only_the_owner_controls_a_session,
+    a_conversation_is_resumed_in_its_workspace,
     a_recording_is_kept_or_not,
-    a_project_with_live_sessions_stays,
-    a_project_with_unfinished_work_stays,
-    a_runner_with_live_sessions_stays,
+    a_project_with_live_sessions_cannot_be_deleted,
+    a_project_with_unfinished_work_cannot_be_deleted,
+    a_runner_with_live_sessions_cannot_be_removed,
 );
 
 fn stop(session: SessionId, force: bool) -> verbs::SessionStop {
     verbs::SessionStop { session, input: SessionStop { force } }
 }
 
-async fn a_stop_is_asked_once_and_harder_once_more(fixture: Fixture) {
+async fn a_stop_is_ordered_once_and_by_force_once_more(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let made = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
@@ -48,7 +48,7 @@ async fn a_stop_is_asked_once_and_harder_once_more(fixture: Fixture) {
     assert_eq!(everything(&fixture).await, known, "what is over needs no stop");
 }
 
-async fn only_the_owner_drives(fixture: Fixture) {
+async fn only_the_owner_controls_a_session(fixture: Fixture) {
     let shared = project(&fixture, Visibility::ReadWrite, true).await;
     let hidden = project(&fixture, Visibility::ReadWrite, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
@@ -76,7 +76,7 @@ async fn only_the_owner_drives(fixture: Fixture) {
     assert!(matches!(error, StoreError::NotFound("session")));
 }
 
-async fn a_conversation_is_resumed_where_it_was(fixture: Fixture) {
+async fn a_conversation_is_resumed_in_its_workspace(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 1).await;
     let input = SessionSpawn { cols: Some(90), record_input: Some(true), ..in_project(&project, "work") };
@@ -140,7 +140,7 @@ async fn a_recording_is_kept_or_not(fixture: Fixture) {
     assert!(fixture.store.desired(mine).await.unwrap().unwrap().keep.is_empty());
 }
 
-async fn a_project_with_live_sessions_stays(fixture: Fixture) {
+async fn a_project_with_live_sessions_cannot_be_deleted(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let made = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
@@ -160,7 +160,7 @@ async fn a_project_with_live_sessions_stays(fixture: Fixture) {
     assert_eq!(memory.at(&fixture, made, SessionStatus::Working).await, 2);
 }
 
-async fn a_project_with_unfinished_work_stays(fixture: Fixture) {
+async fn a_project_with_unfinished_work_cannot_be_deleted(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let made = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await;
@@ -186,7 +186,7 @@ async fn a_project_with_unfinished_work_stays(fixture: Fixture) {
     fixture.done(&fixture.ada, delete()).await;
 }
 
-async fn a_runner_with_live_sessions_stays(fixture: Fixture) {
+async fn a_runner_with_live_sessions_cannot_be_removed(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 4).await;
     let made = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await.id;

@@ -10,17 +10,17 @@ use super::{Memory, everything, in_project, project, runner, spawn};
 use crate::fixture::{Fixture, id};
 
 both!(
-    a_session_gets_a_fresh_activity_workspace_and_branch,
+    a_session_gets_a_new_activity_workspace_and_branch,
     a_session_joins_an_activity_and_a_workspace,
-    what_is_refused_leaves_nothing,
+    a_refused_spawn_leaves_nothing,
     hostile_names_are_refused_and_leave_nothing,
-    a_branch_is_one_workspaces_and_never_the_base,
-    a_long_line_of_sessions_keeps_the_activity_in_its_limits,
-    the_same_key_spawns_once_also_when_there_is_no_room_left,
-    two_who_want_the_last_room_do_not_both_get_it,
+    a_branch_belongs_to_one_workspace_and_is_never_the_base,
+    many_sessions_keep_the_activity_within_its_limits,
+    the_same_key_spawns_once_even_without_free_capacity,
+    two_spawns_do_not_share_the_last_free_slot,
 );
 
-async fn a_session_gets_a_fresh_activity_workspace_and_branch(fixture: Fixture) {
+async fn a_session_gets_a_new_activity_workspace_and_branch(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let runner = runner(&fixture, &fixture.ada, "box", 4).await;
     let before = fixture.heard().len();
@@ -110,7 +110,7 @@ async fn a_session_joins_an_activity_and_a_workspace(fixture: Fixture) {
     assert!(matches!(fixture.refused(&fixture.bo, spawn(again, &[mine])).await, StoreError::Conflict(_)));
 }
 
-async fn what_is_refused_leaves_nothing(fixture: Fixture) {
+async fn a_refused_spawn_leaves_nothing(fixture: Fixture) {
     let shared = project(&fixture, Visibility::ReadWrite, true).await;
     let readable = project(&fixture, Visibility::ReadOnly, true).await;
     let private = project(&fixture, Visibility::Private, true).await;
@@ -234,7 +234,7 @@ async fn hostile_names_are_refused_and_leave_nothing(fixture: Fixture) {
     assert_eq!(fixture.store.session_detail(&fixture.ada, made.id).await.unwrap().argv, argv);
 }
 
-async fn a_branch_is_one_workspaces_and_never_the_base(fixture: Fixture) {
+async fn a_branch_belongs_to_one_workspace_and_is_never_the_base(fixture: Fixture) {
     let here = project(&fixture, Visibility::ReadWrite, true).await;
     let elsewhere = project(&fixture, Visibility::ReadWrite, true).await;
     let hers = runner(&fixture, &fixture.ada, "ada's", 9).await;
@@ -292,7 +292,7 @@ async fn a_branch_is_one_workspaces_and_never_the_base(fixture: Fixture) {
     fixture.done(&fixture.ada, on(&here, "dup")).await;
 }
 
-async fn a_long_line_of_sessions_keeps_the_activity_in_its_limits(fixture: Fixture) {
+async fn many_sessions_keep_the_activity_within_its_limits(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 500).await;
     let first = fixture.done(&fixture.ada, spawn(in_project(&project, "work"), &[mine])).await;
@@ -310,7 +310,7 @@ async fn a_long_line_of_sessions_keeps_the_activity_in_its_limits(fixture: Fixtu
     assert!(!links.iter().any(|link| link.target == first.id.to_string()));
 }
 
-async fn the_same_key_spawns_once_also_when_there_is_no_room_left(fixture: Fixture) {
+async fn the_same_key_spawns_once_even_without_free_capacity(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 1).await;
     let key = || Some("key".to_owned());
@@ -322,7 +322,7 @@ async fn the_same_key_spawns_once_also_when_there_is_no_room_left(fixture: Fixtu
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("full")), "{error:?}");
 }
 
-async fn two_who_want_the_last_room_do_not_both_get_it(fixture: Fixture) {
+async fn two_spawns_do_not_share_the_last_free_slot(fixture: Fixture) {
     let project = project(&fixture, Visibility::Private, false).await;
     let mine = runner(&fixture, &fixture.ada, "box", 1).await;
     let one = |prompt: &str| fixture.store.write(&fixture.ada, None, spawn(in_project(&project, prompt), &[mine]));

@@ -8,12 +8,12 @@ use super::{add_one, adds, taken, takes, task};
 use crate::fixture::Fixture;
 
 both! {
-    what_one_may_not_see_does_not_exist,
-    who_only_looks_changes_nothing,
-    an_observer_looks,
+    tasks_of_an_invisible_project_are_not_found,
+    readers_cannot_change_tasks,
+    an_observer_can_read_tasks,
 }
 
-async fn what_one_may_not_see_does_not_exist(fixture: Fixture) {
+async fn tasks_of_an_invisible_project_are_not_found(fixture: Fixture) {
     let project = fixture.project(Visibility::Private).await.id;
     let id = add_one(&fixture, project, task("secret")).await;
     taken(&fixture, project, "w").await;
@@ -34,7 +34,7 @@ async fn what_one_may_not_see_does_not_exist(fixture: Fixture) {
     }
 }
 
-async fn who_only_looks_changes_nothing(fixture: Fixture) {
+async fn readers_cannot_change_tasks(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadOnly).await.id;
     let id = add_one(&fixture, project, task("open")).await;
     assert_eq!(fixture.store.task_detail(&fixture.bo, id).await.unwrap().task.id, id);
@@ -47,7 +47,7 @@ async fn who_only_looks_changes_nothing(fixture: Fixture) {
     }
 }
 
-async fn an_observer_looks(fixture: Fixture) {
+async fn an_observer_can_read_tasks(fixture: Fixture) {
     let project = fixture.project(Visibility::Private).await.id;
     let id = add_one(&fixture, project, task("shown")).await;
     let observer = Fixture::observer(project);

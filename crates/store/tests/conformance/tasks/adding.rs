@@ -9,14 +9,14 @@ use crate::fixture::Fixture;
 
 both! {
     names_become_ids,
-    all_or_none,
+    invalid_lists_add_no_task,
     a_cycle_is_named,
     every_refusal_names_its_place,
-    near_duplicates_of_open_tasks_are_pointed_out,
-    one_event_tells_of_all,
+    near_duplicates_of_open_tasks_are_reported,
+    one_event_announces_all_added_tasks,
     a_list_has_pages,
     a_retry_adds_once,
-    a_project_goes_with_its_tasks,
+    deleting_a_project_deletes_its_tasks,
 }
 
 async fn names_become_ids(fixture: Fixture) {
@@ -31,7 +31,7 @@ async fn names_become_ids(fixture: Fixture) {
     assert_eq!(listed.unwrap(), added.tasks);
 }
 
-async fn all_or_none(fixture: Fixture) {
+async fn invalid_lists_add_no_task(fixture: Fixture) {
     let project = shared(&fixture).await;
     let error = fixture.refused(&fixture.ada, adds(project, vec![task("fine"), task("  ")])).await;
     assert!(invalid(&error).starts_with("`tasks[1].description`"), "{error}");
@@ -83,7 +83,7 @@ async fn every_refusal_names_its_place(fixture: Fixture) {
     assert!(invalid(&error).contains("1 to 10000 tasks"), "{error}");
 }
 
-async fn near_duplicates_of_open_tasks_are_pointed_out(fixture: Fixture) {
+async fn near_duplicates_of_open_tasks_are_reported(fixture: Fixture) {
     let project = shared(&fixture).await;
     let text = "Write unit tests for the parser's handling of comments";
     let first = add_one(&fixture, project, task(text)).await;
@@ -104,7 +104,7 @@ async fn near_duplicates_of_open_tasks_are_pointed_out(fixture: Fixture) {
     assert!(add(&fixture, project, vec![task(text)]).await.similar.is_empty(), "what is done is no duplicate");
 }
 
-async fn one_event_tells_of_all(fixture: Fixture) {
+async fn one_event_announces_all_added_tasks(fixture: Fixture) {
     let project = shared(&fixture).await;
     fixture.heard().clear();
     let added = add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
@@ -150,7 +150,7 @@ async fn a_retry_adds_once(fixture: Fixture) {
     assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM tasks").await, 1);
 }
 
-async fn a_project_goes_with_its_tasks(fixture: Fixture) {
+async fn deleting_a_project_deletes_its_tasks(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
     taken(&fixture, project, "w").await;

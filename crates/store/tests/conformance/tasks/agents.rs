@@ -10,10 +10,10 @@ use crate::fixture::{Fixture, id as user};
 
 both! {
     an_agent_that_takes_a_task_works_on_it_in_its_session,
-    another_session_of_the_same_person_writes_nothing,
-    an_agent_works_in_its_own_project_only,
-    an_agent_decides_nothing_that_is_a_persons_to_decide,
-    an_agent_takes_nothing_from_its_persons_other_workers,
+    another_session_of_the_same_person_cannot_write,
+    an_agent_works_only_in_its_own_project,
+    an_agent_cannot_make_a_persons_decisions,
+    an_agent_cannot_take_tasks_of_its_persons_other_workers,
 }
 
 fn agent(fixture: &Fixture, project: domain::ProjectId, session: SessionId) -> Caller {
@@ -47,7 +47,7 @@ async fn an_agent_that_takes_a_task_works_on_it_in_its_session(fixture: Fixture)
     assert_ne!(next.task.id, first.task.id);
 }
 
-async fn another_session_of_the_same_person_writes_nothing(fixture: Fixture) {
+async fn another_session_of_the_same_person_cannot_write(fixture: Fixture) {
     let project = execution::project(&fixture, Visibility::ReadWrite, true).await;
     let runner = execution::runner(&fixture, &fixture.ada, "box", 4).await;
     let spawn = || execution::spawn(execution::in_project(&project, "work"), &[runner]);
@@ -61,7 +61,7 @@ async fn another_session_of_the_same_person_writes_nothing(fixture: Fixture) {
     assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
 }
 
-async fn an_agent_works_in_its_own_project_only(fixture: Fixture) {
+async fn an_agent_works_only_in_its_own_project(fixture: Fixture) {
     let (mine, other) = (super::shared(&fixture).await, super::shared(&fixture).await);
     add(&fixture, other, vec![task("one")]).await;
     let held = taken(&fixture, other, "w").await;
@@ -73,7 +73,7 @@ async fn an_agent_works_in_its_own_project_only(fixture: Fixture) {
     }
 }
 
-async fn an_agent_decides_nothing_that_is_a_persons_to_decide(fixture: Fixture) {
+async fn an_agent_cannot_make_a_persons_decisions(fixture: Fixture) {
     let project = execution::project(&fixture, Visibility::ReadWrite, true).await;
     let runner = execution::runner(&fixture, &fixture.ada, "box", 4).await;
     let session =
@@ -103,7 +103,7 @@ async fn an_agent_decides_nothing_that_is_a_persons_to_decide(fixture: Fixture) 
     fixture.done(&fixture.ada, answers(asked, "try again")).await;
 }
 
-async fn an_agent_takes_nothing_from_its_persons_other_workers(fixture: Fixture) {
+async fn an_agent_cannot_take_tasks_of_its_persons_other_workers(fixture: Fixture) {
     let project = execution::project(&fixture, Visibility::ReadWrite, true).await;
     let runner = execution::runner(&fixture, &fixture.ada, "box", 4).await;
     let session =

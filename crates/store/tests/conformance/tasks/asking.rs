@@ -11,16 +11,16 @@ use super::{
 use crate::fixture::Fixture;
 
 both! {
-    a_question_keeps_the_hold_and_the_answer_is_in_the_task,
-    who_gives_up_lets_go_until_there_is_an_answer,
+    a_question_keeps_the_lease_and_its_answer_is_in_the_task,
+    a_worker_that_gives_up_releases_the_task_until_it_is_answered,
     options_are_chosen_by_label,
-    an_answer_is_given_once,
-    cancel_and_retry_answer_what_was_asked,
-    who_goes_on_reads_why_it_was_retried,
-    only_open_ones_are_in_the_state,
-    questions_end_with_their_task,
-    what_is_to_be_judged_is_said,
-    why_it_was_given_up_is_said_and_stays,
+    an_escalation_is_answered_once,
+    cancel_and_retry_answer_open_escalations,
+    the_next_worker_reads_why_the_task_was_retried,
+    the_state_has_only_open_escalations,
+    questions_are_settled_when_their_task_ends,
+    a_judgement_names_the_criteria_to_judge,
+    the_reason_for_giving_up_is_shown_and_kept,
 }
 
 fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> verbs::TaskAsk {
@@ -28,7 +28,7 @@ fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> ver
     verbs::TaskAsk { task, input: TaskAsk { fence, question: "Tabs?".into(), options, context: "x".into(), give_up } }
 }
 
-async fn a_question_keeps_the_hold_and_the_answer_is_in_the_task(fixture: Fixture) {
+async fn a_question_keeps_the_lease_and_its_answer_is_in_the_task(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -43,7 +43,7 @@ async fn a_question_keeps_the_hold_and_the_answer_is_in_the_task(fixture: Fixtur
     finish(&fixture, &held).await;
 }
 
-async fn who_gives_up_lets_go_until_there_is_an_answer(fixture: Fixture) {
+async fn a_worker_that_gives_up_releases_the_task_until_it_is_answered(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -84,7 +84,7 @@ async fn ask_again(fixture: &Fixture, task: domain::TaskId, fence: u64) -> domai
     fixture.done(&fixture.ada, ask(task, fence, &[], false)).await.id
 }
 
-async fn an_answer_is_given_once(fixture: Fixture) {
+async fn an_escalation_is_answered_once(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -94,7 +94,7 @@ async fn an_answer_is_given_once(fixture: Fixture) {
     assert_eq!(conflict(&error), "Bo answered this already");
 }
 
-async fn cancel_and_retry_answer_what_was_asked(fixture: Fixture) {
+async fn cancel_and_retry_answer_open_escalations(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -110,7 +110,7 @@ async fn cancel_and_retry_answer_what_was_asked(fixture: Fixture) {
     assert_eq!(acts, [Some(AnswerAct::Retry), Some(AnswerAct::Cancel)]);
 }
 
-async fn only_open_ones_are_in_the_state(fixture: Fixture) {
+async fn the_state_has_only_open_escalations(fixture: Fixture) {
     let project = fixture.project(Visibility::Private).await.id;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -136,7 +136,7 @@ async fn only_open_ones_are_in_the_state(fixture: Fixture) {
     assert_eq!(heard, 3);
 }
 
-async fn questions_end_with_their_task(fixture: Fixture) {
+async fn questions_are_settled_when_their_task_ends(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -165,7 +165,7 @@ async fn questions_end_with_their_task(fixture: Fixture) {
     assert_eq!((by(question).answered_by, by(question).answer.as_deref()), (None, Some("the task failed")));
 }
 
-async fn what_is_to_be_judged_is_said(fixture: Fixture) {
+async fn a_judgement_names_the_criteria_to_judge(fixture: Fixture) {
     let project = shared(&fixture).await;
     let mut poem = task("Write a poem");
     let text = |text: &str| Criterion::Text { text: text.into() };
@@ -180,7 +180,7 @@ async fn what_is_to_be_judged_is_said(fixture: Fixture) {
     assert!(asked.context.text.contains("done"), "what was reported: {:?}", asked.context);
 }
 
-async fn why_it_was_given_up_is_said_and_stays(fixture: Fixture) {
+async fn the_reason_for_giving_up_is_shown_and_kept(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     for worker in ["a", "b"] {
@@ -195,7 +195,7 @@ async fn why_it_was_given_up_is_said_and_stays(fixture: Fixture) {
     assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");
 }
 
-async fn who_goes_on_reads_why_it_was_retried(fixture: Fixture) {
+async fn the_next_worker_reads_why_the_task_was_retried(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("Draw the logo")).await;
     cancel(&fixture, id).await;

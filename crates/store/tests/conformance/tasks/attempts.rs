@@ -7,9 +7,9 @@ use super::{add_one, answers, detail, expire, finish, report, shared, taken, tas
 use crate::fixture::Fixture;
 
 both! {
-    an_attempt_is_shown_from_its_beginning_to_its_end,
+    an_attempt_is_shown_from_start_to_end,
     an_attempt_keeps_its_outcome_reason_and_usage,
-    who_had_a_task_is_named_with_a_question_about_it,
+    a_question_names_the_workers_that_had_the_task,
 }
 
 /// How a worker's attempts ended, the last one first.
@@ -18,7 +18,7 @@ async fn outcomes(fixture: &Fixture, held: &TakenTask) -> Vec<AttemptOutcome> {
     worker.attempts.iter().map(|done| done.attempt.outcome).collect()
 }
 
-async fn an_attempt_is_shown_from_its_beginning_to_its_end(fixture: Fixture) {
+async fn an_attempt_is_shown_from_start_to_end(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -57,7 +57,7 @@ async fn an_attempt_keeps_its_outcome_reason_and_usage(fixture: Fixture) {
     assert_eq!((attempts[0].reason.as_deref(), &attempts[2].usage), (Some("no time"), &usage));
 }
 
-async fn who_had_a_task_is_named_with_a_question_about_it(fixture: Fixture) {
+async fn a_question_names_the_workers_that_had_the_task(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;

@@ -10,15 +10,15 @@ use crate::execution::{self, Memory, runner};
 use crate::fixture::Fixture;
 
 both! {
-    a_branch_is_checked_by_a_runner_of_the_worker_s_owner,
-    a_branch_that_is_not_there_goes_back_to_its_worker,
-    a_report_that_names_no_branch_goes_back_to_its_worker,
-    a_runner_that_cannot_reach_it_lets_another_try,
-    a_runner_that_goes_away_lets_another_check,
-    where_nobody_can_check_a_person_decides,
-    somebody_else_s_runner_runs_nothing_of_it,
-    a_name_that_is_no_branch_is_refused,
-    what_another_left_in_a_workspace_is_not_judged,
+    a_branch_is_checked_by_a_runner_of_the_workers_owner,
+    a_report_with_a_missing_branch_goes_back_to_its_worker,
+    a_report_without_a_branch_goes_back_to_its_worker,
+    if_a_runner_cannot_reach_the_repository_another_tries,
+    if_the_checking_runner_goes_away_another_checks,
+    a_person_decides_if_no_runner_can_check,
+    other_peoples_runners_do_not_check_it,
+    an_invalid_branch_name_is_refused,
+    other_work_in_the_workspace_is_not_judged,
 }
 
 /// A project with a repository, and a task in it whose report needs files, in the hands of an external worker.
@@ -73,7 +73,7 @@ impl Outside {
     }
 }
 
-async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(fixture: Fixture) {
+async fn a_branch_is_checked_by_a_runner_of_the_workers_owner(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     runner(&out.fixture, &out.fixture.bo, "aside", 4).await;
     let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
@@ -109,7 +109,7 @@ async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(fixture: Fixture)
     assert!(kept.id == left[0] && kept.detail.as_deref().unwrap().contains("not committed"), "{kept:?}");
 }
 
-async fn a_branch_that_is_not_there_goes_back_to_its_worker(fixture: Fixture) {
+async fn a_report_with_a_missing_branch_goes_back_to_its_worker(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let mut memory = Memory::new(box_);
@@ -125,7 +125,7 @@ async fn a_branch_that_is_not_there_goes_back_to_its_worker(fixture: Fixture) {
     assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");
 }
 
-async fn a_report_that_names_no_branch_goes_back_to_its_worker(fixture: Fixture) {
+async fn a_report_without_a_branch_goes_back_to_its_worker(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let silent = report(out.task, out.held.lease.fence, "done");
@@ -140,7 +140,7 @@ async fn a_report_that_names_no_branch_goes_back_to_its_worker(fixture: Fixture)
     assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");
 }
 
-async fn a_runner_that_cannot_reach_it_lets_another_try(fixture: Fixture) {
+async fn if_a_runner_cannot_reach_the_repository_another_tries(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     let one = runner(&out.fixture, &out.fixture.ada, "one", 4).await;
     let two = runner(&out.fixture, &out.fixture.ada, "two", 4).await;
@@ -158,7 +158,7 @@ async fn a_runner_that_cannot_reach_it_lets_another_try(fixture: Fixture) {
     assert!(shown.escalations[0].context.text.contains("no way in"), "{:?}", shown.escalations[0]);
 }
 
-async fn a_runner_that_goes_away_lets_another_check(fixture: Fixture) {
+async fn if_the_checking_runner_goes_away_another_checks(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     let one = runner(&out.fixture, &out.fixture.ada, "one", 4).await;
     let two = runner(&out.fixture, &out.fixture.ada, "two", 4).await;
@@ -180,7 +180,7 @@ async fn a_runner_that_goes_away_lets_another_check(fixture: Fixture) {
     assert_eq!((shown.task.status, shown.escalations.len()), (TaskStatus::Done, 0));
 }
 
-async fn where_nobody_can_check_a_person_decides(fixture: Fixture) {
+async fn a_person_decides_if_no_runner_can_check(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     // Bo's runner is not the project's to use.
     runner(&out.fixture, &out.fixture.bo, "aside", 4).await;
@@ -201,7 +201,7 @@ async fn where_nobody_can_check_a_person_decides(fixture: Fixture) {
     assert!(shown.escalations[0].question.contains("no repository"), "{}", shown.escalations[0].question);
 }
 
-async fn somebody_else_s_runner_runs_nothing_of_it(fixture: Fixture) {
+async fn other_peoples_runners_do_not_check_it(fixture: Fixture) {
     let mut out = Outside::open(fixture).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
     out.fixture.done(&out.fixture.ada, verbs::TaskRelease { task: out.task, input: release }).await;
@@ -217,7 +217,7 @@ async fn somebody_else_s_runner_runs_nothing_of_it(fixture: Fixture) {
     assert_eq!(by, Some(out.fixture.bo.person().unwrap().id), "but what Bo pushed does not run unasked");
 }
 
-async fn a_name_that_is_no_branch_is_refused(fixture: Fixture) {
+async fn an_invalid_branch_name_is_refused(fixture: Fixture) {
     let out = Outside::open(fixture).await;
     runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     for name in ["--upload-pack=x", "a b", "$(id)", "x..y"] {
@@ -228,7 +228,7 @@ async fn a_name_that_is_no_branch_is_refused(fixture: Fixture) {
     assert_eq!((shown.task.status, shown.reports.len()), (TaskStatus::Assigned, 0));
 }
 
-async fn what_another_left_in_a_workspace_is_not_judged(fixture: Fixture) {
+async fn other_work_in_the_workspace_is_not_judged(fixture: Fixture) {
     let mut out = Outside::open(fixture).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
     out.fixture.done(&out.fixture.ada, verbs::TaskRelease { task: out.task, input: release }).await;

@@ -9,24 +9,24 @@ use super::{
 use crate::fixture::Fixture;
 
 both! {
-    what_waits_becomes_ready_with_the_last,
-    whoever_waits_for_others_does_not_grow_older,
-    a_cancelled_dependency_blocks_visibly_and_retry_takes_that_back,
+    a_task_becomes_ready_with_its_last_dependency,
+    a_blocked_task_does_not_age,
+    a_cancelled_dependency_blocks_visibly_until_it_is_retried,
     a_failed_dependency_blocks_visibly,
-    what_is_done_already_is_not_waited_for,
-    what_waits_for_the_dead_says_so_at_once,
+    a_finished_dependency_does_not_block,
+    a_task_added_after_a_cancelled_one_says_so_at_once,
     a_diamond_is_done_once,
     a_deep_chain_runs_through,
-    what_waits_in_vain_far_off_says_so,
-    of_two_that_failed_one_is_enough,
-    whoever_goes_on_is_told_what_the_others_did,
+    transitive_dependants_of_a_cancelled_task_name_it,
+    one_cancelled_dependency_of_two_still_blocks,
+    a_brief_contains_the_results_of_dependencies,
 }
 
 fn id(added: &AddedTasks, name: &str) -> TaskId {
     added.names.iter().find(|named| named.name == name).unwrap().task
 }
 
-async fn whoever_waits_for_others_does_not_grow_older(fixture: Fixture) {
+async fn a_blocked_task_does_not_age(fixture: Fixture) {
     let project = shared(&fixture).await;
     let added = add(&fixture, project, vec![named("first", &[]), named("blocked", &["first"])]).await;
     let first = taken(&fixture, project, "a").await;
@@ -38,7 +38,7 @@ async fn whoever_waits_for_others_does_not_grow_older(fixture: Fixture) {
     assert_eq!(taken(&fixture, project, "b").await.task.id, id(&added, "blocked"));
 }
 
-async fn what_waits_becomes_ready_with_the_last(fixture: Fixture) {
+async fn a_task_becomes_ready_with_its_last_dependency(fixture: Fixture) {
     let project = shared(&fixture).await;
     let added = add(&fixture, project, vec![named("a", &[]), named("b", &[]), named("c", &["a", "b"])]).await;
     let first = taken(&fixture, project, "w").await;
@@ -52,7 +52,7 @@ async fn what_waits_becomes_ready_with_the_last(fixture: Fixture) {
     assert_eq!(detail(&fixture, id(&added, "a")).await.dependants[0].id, id(&added, "c"));
 }
 
-async fn a_cancelled_dependency_blocks_visibly_and_retry_takes_that_back(fixture: Fixture) {
+async fn a_cancelled_dependency_blocks_visibly_until_it_is_retried(fixture: Fixture) {
     let project = shared(&fixture).await;
     let added = add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
     let (a, b) = (id(&added, "a"), id(&added, "b"));
@@ -89,7 +89,7 @@ async fn a_failed_dependency_blocks_visibly(fixture: Fixture) {
     assert!(reason.contains("which failed: The task could not be done: no compiler. Bo: give it up"), "{reason}");
 }
 
-async fn what_is_done_already_is_not_waited_for(fixture: Fixture) {
+async fn a_finished_dependency_does_not_block(fixture: Fixture) {
     let project = shared(&fixture).await;
     let first = add_one(&fixture, project, task("first")).await;
     let held = taken(&fixture, project, "w").await;
@@ -101,7 +101,7 @@ async fn what_is_done_already_is_not_waited_for(fixture: Fixture) {
     assert_eq!(next.tasks[0].deps, [first], "named twice, waited for once");
 }
 
-async fn what_waits_for_the_dead_says_so_at_once(fixture: Fixture) {
+async fn a_task_added_after_a_cancelled_one_says_so_at_once(fixture: Fixture) {
     let project = shared(&fixture).await;
     let first = add_one(&fixture, project, task("first")).await;
     cancel(&fixture, first).await;
@@ -140,7 +140,7 @@ async fn a_deep_chain_runs_through(fixture: Fixture) {
     assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 40);
 }
 
-async fn what_waits_in_vain_far_off_says_so(fixture: Fixture) {
+async fn transitive_dependants_of_a_cancelled_task_name_it(fixture: Fixture) {
     let project = shared(&fixture).await;
     let tasks = vec![named("a", &[]), named("b", &["a"]), named("c", &["b"]), named("d", &["c", "b"])];
     let added = add(&fixture, project, tasks).await;
@@ -162,7 +162,7 @@ async fn what_waits_in_vain_far_off_says_so(fixture: Fixture) {
     assert_eq!(detail(&fixture, later.id).await.task.reason, None);
 }
 
-async fn of_two_that_failed_one_is_enough(fixture: Fixture) {
+async fn one_cancelled_dependency_of_two_still_blocks(fixture: Fixture) {
     let project = shared(&fixture).await;
     let tasks = vec![named("a", &[]), named("b", &[]), named("c", &["a", "b"]), named("d", &["c"])];
     let added = add(&fixture, project, tasks).await;
@@ -175,7 +175,7 @@ async fn of_two_that_failed_one_is_enough(fixture: Fixture) {
     assert_eq!(detail(&fixture, id(&added, "d")).await.task.reason, None);
 }
 
-async fn whoever_goes_on_is_told_what_the_others_did(fixture: Fixture) {
+async fn a_brief_contains_the_results_of_dependencies(fixture: Fixture) {
     let project = shared(&fixture).await;
     let added = add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
     let first = taken(&fixture, project, "w").await;

@@ -9,21 +9,21 @@ use super::{LEASE, add_one, beat, conflict, detail, expire, finish, report, shar
 use crate::fixture::Fixture;
 
 both! {
-    a_lease_ends_unless_it_is_renewed,
-    a_zombie_writes_nothing,
+    a_lease_expires_unless_it_is_renewed,
+    a_worker_without_the_current_fence_cannot_write,
     a_late_report_is_kept_and_shown,
-    late_reports_of_one_hold_end,
-    a_heartbeat_without_news_tells_nobody,
-    progress_is_told,
-    only_the_holder_writes,
-    what_is_reported_twice_is_said,
-    a_lost_lease_is_a_decision_with_its_reason,
-    the_next_end_is_known,
-    a_task_that_loses_everybody_goes_to_a_person,
-    signs_of_life_do_not_keep_a_task_for_ever_where_that_is_limited,
+    late_reports_of_one_lease_are_limited,
+    a_heartbeat_without_progress_creates_no_event,
+    progress_creates_an_event,
+    only_the_lease_holder_can_write,
+    a_second_report_is_refused_with_the_reason,
+    a_lost_lease_is_logged_with_its_reason,
+    the_next_expiry_is_known,
+    a_task_whose_leases_keep_expiring_goes_to_a_person,
+    heartbeats_do_not_extend_a_lease_beyond_its_limit,
 }
 
-async fn a_lease_ends_unless_it_is_renewed(fixture: Fixture) {
+async fn a_lease_expires_unless_it_is_renewed(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -42,7 +42,7 @@ async fn a_lease_ends_unless_it_is_renewed(fixture: Fixture) {
     assert_eq!(next.handover.unwrap().outcome, AttemptOutcome::Lost);
 }
 
-async fn a_task_that_loses_everybody_goes_to_a_person(fixture: Fixture) {
+async fn a_task_whose_leases_keep_expiring_goes_to_a_person(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("freezes its machine")).await;
     for taken_by in 1..=5 {
@@ -56,7 +56,7 @@ async fn a_task_that_loses_everybody_goes_to_a_person(fixture: Fixture) {
     assert!(shown.escalations[0].question.contains("5 workers in a row were lost"), "{:?}", shown.escalations[0]);
 }
 
-async fn a_zombie_writes_nothing(fixture: Fixture) {
+async fn a_worker_without_the_current_fence_cannot_write(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let zombie = taken(&fixture, project, "zombie").await;
@@ -84,7 +84,7 @@ async fn a_zombie_writes_nothing(fixture: Fixture) {
     assert!(conflict(&fixture.refused(&fixture.ada, beat(id, held.lease.fence)).await).contains("it is done"));
 }
 
-async fn late_reports_of_one_hold_end(fixture: Fixture) {
+async fn late_reports_of_one_lease_are_limited(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let zombie = taken(&fixture, project, "zombie").await;
@@ -121,7 +121,7 @@ async fn a_late_report_is_kept_and_shown(fixture: Fixture) {
     assert_eq!(detail(&fixture, id).await.reports.len(), 2, "a fence that never was leaves nothing");
 }
 
-async fn a_heartbeat_without_news_tells_nobody(fixture: Fixture) {
+async fn a_heartbeat_without_progress_creates_no_event(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -134,7 +134,7 @@ async fn a_heartbeat_without_news_tells_nobody(fixture: Fixture) {
     assert!(fixture.heard().is_empty(), "{:?}", fixture.heard());
 }
 
-async fn progress_is_told(fixture: Fixture) {
+async fn progress_creates_an_event(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -148,7 +148,7 @@ async fn progress_is_told(fixture: Fixture) {
     assert!(told);
 }
 
-async fn only_the_holder_writes(fixture: Fixture) {
+async fn only_the_lease_holder_can_write(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -165,7 +165,7 @@ async fn only_the_holder_writes(fixture: Fixture) {
     ));
 }
 
-async fn what_is_reported_twice_is_said(fixture: Fixture) {
+async fn a_second_report_is_refused_with_the_reason(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -175,7 +175,7 @@ async fn what_is_reported_twice_is_said(fixture: Fixture) {
     assert_eq!(detail(&fixture, id).await.reports.len(), 1);
 }
 
-async fn a_lost_lease_is_a_decision_with_its_reason(fixture: Fixture) {
+async fn a_lost_lease_is_logged_with_its_reason(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     taken(&fixture, project, "a").await;
@@ -196,7 +196,7 @@ async fn a_lost_lease_is_a_decision_with_its_reason(fixture: Fixture) {
     assert!(take(&fixture, project, "b").await.taken.is_some());
 }
 
-async fn the_next_end_is_known(fixture: Fixture) {
+async fn the_next_expiry_is_known(fixture: Fixture) {
     let project = shared(&fixture).await;
     let next = async || fixture.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap().lease;
     assert_eq!(next().await, None);
@@ -207,7 +207,7 @@ async fn the_next_end_is_known(fixture: Fixture) {
     assert_eq!(next().await, None);
 }
 
-async fn signs_of_life_do_not_keep_a_task_for_ever_where_that_is_limited(fixture: Fixture) {
+async fn heartbeats_do_not_extend_a_lease_beyond_its_limit(fixture: Fixture) {
     let project = shared(&fixture).await;
     let input = protocol::WorkConfigure { task_minutes: Some(2), ..Default::default() };
     fixture.done(&fixture.ada, verbs::WorkConfigure { project, input }).await;

@@ -45,7 +45,7 @@ async fn several_hubs_claim_at_once_and_no_task_is_done_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dependants_become_ready_once_whoever_finishes_last() {
+async fn dependants_become_ready_once_on_several_hubs() {
     let fixture = Fixture::open(Place::postgres().await).await;
     let other = fixture.second_store().await;
     let project = shared(&fixture).await;
@@ -63,7 +63,7 @@ async fn dependants_become_ready_once_whoever_finishes_last() {
 
 /// A hub that was alone decides ahead of what is on its way; then another writes in between, again and again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_decided_ahead_is_decided_anew_when_another_hub_wrote() {
+async fn early_decisions_are_repeated_if_another_hub_wrote() {
     let fixture = Fixture::open(Place::postgres().await).await;
     let other = fixture.second_store().await;
     let project = shared(&fixture).await;

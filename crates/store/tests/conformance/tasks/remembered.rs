@@ -24,7 +24,7 @@ async fn alone(fixture: &Fixture, project: ProjectId) {
 }
 
 #[tokio::test]
-async fn what_another_hub_added_is_found_where_nothing_was() {
+async fn a_task_that_another_hub_added_is_found() {
     let (fixture, project) = settled().await;
     let other = fixture.second_store().await;
     assert!(why_not(&fixture, project, "w").await.contains("no task is ready"));
@@ -33,7 +33,7 @@ async fn what_another_hub_added_is_found_where_nothing_was() {
 }
 
 #[tokio::test]
-async fn what_another_hub_took_is_not_taken_again() {
+async fn a_task_that_another_hub_took_is_not_taken_again() {
     let (fixture, project) = settled().await;
     let other = fixture.second_store().await;
     let first = add_one(&fixture, project, task("First")).await;
@@ -49,7 +49,7 @@ async fn what_another_hub_took_is_not_taken_again() {
 }
 
 #[tokio::test]
-async fn a_sign_of_life_at_another_hub_counts_though_nobody_is_told() {
+async fn a_heartbeat_at_another_hub_counts_without_an_event() {
     let (fixture, project) = settled().await;
     let other = fixture.second_store().await;
     add_one(&fixture, project, task("Long")).await;
@@ -65,7 +65,7 @@ async fn a_sign_of_life_at_another_hub_counts_though_nobody_is_told() {
 }
 
 #[tokio::test]
-async fn what_somebody_stopped_at_another_hub_is_stopped_here() {
+async fn a_stop_at_another_hub_counts_here() {
     let (fixture, project) = settled().await;
     let other = fixture.second_store().await;
     add_one(&fixture, project, task("Stopped")).await;
@@ -74,7 +74,7 @@ async fn what_somebody_stopped_at_another_hub_is_stopped_here() {
 }
 
 #[tokio::test]
-async fn who_lost_the_right_to_write_at_another_hub_is_refused_here() {
+async fn a_right_withdrawn_at_another_hub_is_refused_here() {
     let (fixture, project) = settled().await;
     let other = fixture.second_store().await;
     for round in 0..10 {

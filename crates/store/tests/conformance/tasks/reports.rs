@@ -8,18 +8,18 @@ use super::{add_one, detail, failure, finish, invalid, report, shared, status, t
 use crate::fixture::Fixture;
 
 both! {
-    without_criteria_it_is_accepted_at_once,
-    words_are_for_a_person_to_judge,
-    files_of_nowhere_cannot_be_checked,
-    a_failure_goes_to_another_then_to_a_person,
-    who_failed_gets_it_again_only_when_alone,
-    others_are_those_who_could_and_were_heard_from,
-    bounds_are_said,
-    what_is_shown_of_a_task_and_asked_of_people_ends,
+    a_report_without_criteria_is_accepted_at_once,
+    text_criteria_are_judged_by_a_person,
+    file_criteria_need_a_workspace,
+    a_failed_task_goes_to_another_worker_and_then_to_a_person,
+    a_worker_that_failed_retries_only_if_it_is_alone,
+    only_able_and_recently_seen_workers_count_as_others,
+    an_invalid_report_is_refused_with_the_limits,
+    reports_and_escalations_of_a_task_are_limited,
     usage_is_counted,
 }
 
-async fn without_criteria_it_is_accepted_at_once(fixture: Fixture) {
+async fn a_report_without_criteria_is_accepted_at_once(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;
@@ -31,7 +31,7 @@ async fn without_criteria_it_is_accepted_at_once(fixture: Fixture) {
     assert_eq!(shown.reports, [report]);
 }
 
-async fn words_are_for_a_person_to_judge(fixture: Fixture) {
+async fn text_criteria_are_judged_by_a_person(fixture: Fixture) {
     let project = shared(&fixture).await;
     let acceptance = vec![Criterion::Text { text: "It reads well".into() }];
     let id = add_one(&fixture, project, TaskAdd { acceptance, ..task("write") }).await;
@@ -58,7 +58,7 @@ async fn words_are_for_a_person_to_judge(fixture: Fixture) {
     assert_eq!(fixture.raw().await.number("SELECT done FROM workers").await, 1);
 }
 
-async fn what_is_shown_of_a_task_and_asked_of_people_ends(fixture: Fixture) {
+async fn reports_and_escalations_of_a_task_are_limited(fixture: Fixture) {
     let project = shared(&fixture).await;
     let acceptance = vec![Criterion::Text { text: "It reads well".into() }];
     let id = add_one(&fixture, project, TaskAdd { acceptance, ..task("write") }).await;
@@ -92,7 +92,7 @@ async fn what_is_shown_of_a_task_and_asked_of_people_ends(fixture: Fixture) {
     }
 }
 
-async fn files_of_nowhere_cannot_be_checked(fixture: Fixture) {
+async fn file_criteria_need_a_workspace(fixture: Fixture) {
     let project = shared(&fixture).await;
     let acceptance = vec![Criterion::FileExists { path: "a.md".into() }];
     let id = add_one(&fixture, project, TaskAdd { acceptance, ..task("write") }).await;
@@ -102,7 +102,7 @@ async fn files_of_nowhere_cannot_be_checked(fixture: Fixture) {
     assert_eq!((asked[0].kind, asked[0].task), (EscalationKind::Uncheckable, id));
 }
 
-async fn a_failure_goes_to_another_then_to_a_person(fixture: Fixture) {
+async fn a_failed_task_goes_to_another_worker_and_then_to_a_person(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("hard")).await;
     add_one(&fixture, project, task("easy")).await;
@@ -121,7 +121,7 @@ async fn a_failure_goes_to_another_then_to_a_person(fixture: Fixture) {
     assert_eq!(shown.attempts.iter().map(|attempt| attempt.outcome).collect::<Vec<_>>(), [AttemptOutcome::Failed; 2]);
 }
 
-async fn who_failed_gets_it_again_only_when_alone(fixture: Fixture) {
+async fn a_worker_that_failed_retries_only_if_it_is_alone(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("hard")).await;
     let held = taken(&fixture, project, "a").await;
@@ -134,7 +134,7 @@ async fn who_failed_gets_it_again_only_when_alone(fixture: Fixture) {
     assert_eq!(why_not(&fixture, project, "a").await, "`a` could not do what is ready: others go first");
 }
 
-async fn others_are_those_who_could_and_were_heard_from(fixture: Fixture) {
+async fn only_able_and_recently_seen_workers_count_as_others(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, TaskAdd { needs: vec!["rust".into()], ..task("hard") }).await;
     assert!(take(&fixture, project, "plain").await.taken.is_none(), "it lacks rust");
@@ -154,7 +154,7 @@ async fn others_are_those_who_could_and_were_heard_from(fixture: Fixture) {
     assert_eq!(again.map(|taken| taken.task.id), Some(id), "`b` was not heard from, `plain` could not");
 }
 
-async fn bounds_are_said(fixture: Fixture) {
+async fn an_invalid_report_is_refused_with_the_limits(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "a").await;

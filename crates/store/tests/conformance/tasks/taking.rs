@@ -9,20 +9,20 @@ use crate::fixture::Fixture;
 
 both! {
     two_takes_get_two_tasks,
-    the_more_important_goes_first_and_age_counts,
+    tasks_are_taken_by_priority_and_age,
     a_worker_has_one_task_at_a_time,
-    needs_must_be_met_and_why_not_says_so,
-    what_nobody_can_do_holds_nothing_up,
-    a_certain_task_can_be_taken,
-    what_touches_the_same_files_comes_later,
-    what_was_given_back_is_taken_first,
-    the_same_key_takes_once_and_nothing_is_no_answer,
-    a_worker_is_a_row,
-    the_brief_says_everything,
+    a_worker_without_a_needed_ability_gets_the_reason,
+    tasks_that_no_worker_can_do_do_not_block_others,
+    a_worker_can_take_a_specific_task,
+    tasks_on_files_in_use_come_later,
+    released_tasks_are_taken_first,
+    the_same_key_takes_once_and_an_empty_result_is_not_remembered,
+    a_worker_has_one_row,
+    the_brief_is_complete,
 }
 
 both_in_one_thread! {
-    who_waits_takes_what_is_added_in_the_same_commit,
+    a_waiting_worker_takes_a_task_added_in_the_same_commit,
 }
 
 async fn two_takes_get_two_tasks(fixture: Fixture) {
@@ -37,7 +37,7 @@ async fn two_takes_get_two_tasks(fixture: Fixture) {
     assert_eq!(why_not(&fixture, project, "c").await, "no task is ready in this project");
 }
 
-async fn who_waits_takes_what_is_added_in_the_same_commit(fixture: Fixture) {
+async fn a_waiting_worker_takes_a_task_added_in_the_same_commit(fixture: Fixture) {
     let project = shared(&fixture).await;
     let mut coming = fixture.store.coming();
     let waits = async {
@@ -55,7 +55,7 @@ async fn who_waits_takes_what_is_added_in_the_same_commit(fixture: Fixture) {
     sound(&mut fixture.raw().await, project).await;
 }
 
-async fn the_more_important_goes_first_and_age_counts(fixture: Fixture) {
+async fn tasks_are_taken_by_priority_and_age(fixture: Fixture) {
     let project = shared(&fixture).await;
     let priority = |text: &str, priority| TaskAdd { priority: Some(priority), ..task(text) };
     let old = add_one(&fixture, project, priority("old and unimportant", 0)).await;
@@ -83,7 +83,7 @@ async fn a_worker_has_one_task_at_a_time(fixture: Fixture) {
     assert_ne!(taken(&fixture, project, "a").await.task.id, first.task.id);
 }
 
-async fn needs_must_be_met_and_why_not_says_so(fixture: Fixture) {
+async fn a_worker_without_a_needed_ability_gets_the_reason(fixture: Fixture) {
     let project = shared(&fixture).await;
     let id = add_one(&fixture, project, TaskAdd { needs: vec!["css".into(), "rust".into()], ..task("style it") }).await;
     let why = why_not(&fixture, project, "plain").await;
@@ -93,7 +93,7 @@ async fn needs_must_be_met_and_why_not_says_so(fixture: Fixture) {
     assert_eq!(fixture.done(&fixture.ada, able).await.taken.unwrap().task.id, id);
 }
 
-async fn what_nobody_can_do_holds_nothing_up(fixture: Fixture) {
+async fn tasks_that_no_worker_can_do_do_not_block_others(fixture: Fixture) {
     let project = shared(&fixture).await;
     let hard = |n| TaskAdd { needs: vec!["magic".into()], ..task(&format!("Spell number {n}")) };
     add(&fixture, project, (0..150).map(hard).collect()).await;
@@ -104,7 +104,7 @@ async fn what_nobody_can_do_holds_nothing_up(fixture: Fixture) {
     assert_eq!(why, "all 150 tasks that are ready need what `second` lacks: magic");
 }
 
-async fn a_certain_task_can_be_taken(fixture: Fixture) {
+async fn a_worker_can_take_a_specific_task(fixture: Fixture) {
     let project = shared(&fixture).await;
     let added = add(&fixture, project, vec![task("one"), TaskAdd { needs: vec!["css".into()], ..task("two") }]).await;
     let certain = |at: usize, worker: &str, abilities: &[&str]| verbs::TaskTake {
@@ -127,7 +127,7 @@ async fn a_certain_task_can_be_taken(fixture: Fixture) {
     assert!(matches!(fixture.refused(&fixture.ada, elsewhere).await, StoreError::NotFound("task")));
 }
 
-async fn what_touches_the_same_files_comes_later(fixture: Fixture) {
+async fn tasks_on_files_in_use_come_later(fixture: Fixture) {
     let project = shared(&fixture).await;
     let files = |text: &str, file: &str| TaskAdd { files: vec![file.into()], ..task(text) };
     let added =
@@ -139,7 +139,7 @@ async fn what_touches_the_same_files_comes_later(fixture: Fixture) {
     assert_eq!(taken(&fixture, project, "c").await.task.id, ids[1], "but it comes");
 }
 
-async fn what_was_given_back_is_taken_first(fixture: Fixture) {
+async fn released_tasks_are_taken_first(fixture: Fixture) {
     let project = shared(&fixture).await;
     let first = add_one(&fixture, project, task("one")).await;
     fixture.pass(1000);
@@ -155,7 +155,7 @@ async fn what_was_given_back_is_taken_first(fixture: Fixture) {
     assert_eq!((handover.worker_name.as_str(), handover.outcome), ("a", AttemptOutcome::Released));
 }
 
-async fn the_same_key_takes_once_and_nothing_is_no_answer(fixture: Fixture) {
+async fn the_same_key_takes_once_and_an_empty_result_is_not_remembered(fixture: Fixture) {
     let project = shared(&fixture).await;
     let take = || fixture.store.write(&fixture.ada, Some("k".into()), takes(project, "a"));
     assert!(take().await.unwrap().value.taken.is_none());
@@ -165,7 +165,7 @@ async fn the_same_key_takes_once_and_nothing_is_no_answer(fixture: Fixture) {
     assert_eq!(take().await.unwrap().value, first);
 }
 
-async fn a_worker_is_a_row(fixture: Fixture) {
+async fn a_worker_has_one_row(fixture: Fixture) {
     let project = shared(&fixture).await;
     add_one(&fixture, project, task("one")).await;
     let held = taken(&fixture, project, "Anvil").await;
@@ -179,7 +179,7 @@ async fn a_worker_is_a_row(fixture: Fixture) {
     assert_eq!(raw.number("SELECT COUNT(*) FROM workers").await, 1);
 }
 
-async fn the_brief_says_everything(fixture: Fixture) {
+async fn the_brief_is_complete(fixture: Fixture) {
     let project = shared(&fixture).await;
     let acceptance = vec![protocol::Criterion::FileExists { path: "out.md".into() }];
     let context = "The house style is in STYLE.md".into();

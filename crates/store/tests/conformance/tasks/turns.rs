@@ -7,11 +7,11 @@ use super::{add, invalid, report, shared, status, taken, takes, task};
 use crate::fixture::Fixture;
 
 both! {
-    a_turn_hands_back_and_takes_the_next,
-    each_report_is_refused_by_itself,
-    what_is_wrong_in_a_turn_leaves_everything_as_it_was,
-    a_task_that_is_not_there_is_nothing_to_take,
-    the_same_key_turns_once,
+    a_turn_reports_and_takes_the_next_task,
+    each_report_of_a_turn_is_refused_separately,
+    an_invalid_turn_changes_nothing,
+    a_turn_with_an_unknown_task_still_takes_the_others,
+    a_turn_with_the_same_key_acts_once,
 }
 
 fn take_for(worker: &str) -> TaskTake {
@@ -32,7 +32,7 @@ fn handed_back(turned: &Turned) -> Vec<TurnedIn> {
     held.map(one).collect()
 }
 
-async fn a_turn_hands_back_and_takes_the_next(fixture: Fixture) {
+async fn a_turn_reports_and_takes_the_next_task(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, (0..30).map(|n| task(&format!("Number {n}"))).collect()).await;
     let workers: Vec<String> = (0..20).map(|n| format!("w{n}")).collect();
@@ -53,7 +53,7 @@ async fn a_turn_hands_back_and_takes_the_next(fixture: Fixture) {
     assert_eq!(raw.number("SELECT COUNT(*) FROM attempts WHERE outcome = 'accepted'").await, 20);
 }
 
-async fn each_report_is_refused_by_itself(fixture: Fixture) {
+async fn each_report_of_a_turn_is_refused_separately(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, (0..3).map(|n| task(&format!("Number {n}"))).collect()).await;
     let workers: Vec<String> = (0..3).map(|n| format!("w{n}")).collect();
@@ -66,7 +66,7 @@ async fn each_report_is_refused_by_itself(fixture: Fixture) {
     assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 2);
 }
 
-async fn what_is_wrong_in_a_turn_leaves_everything_as_it_was(fixture: Fixture) {
+async fn an_invalid_turn_changes_nothing(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, vec![task("one"), task("two")]).await;
     let held = taken(&fixture, project, "a").await;
@@ -84,7 +84,7 @@ async fn what_is_wrong_in_a_turn_leaves_everything_as_it_was(fixture: Fixture) {
     assert_eq!(status(&fixture, held.task.id).await, TaskStatus::Assigned);
 }
 
-async fn a_task_that_is_not_there_is_nothing_to_take(fixture: Fixture) {
+async fn a_turn_with_an_unknown_task_still_takes_the_others(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, vec![task("one")]).await;
     let mut input = turn(project, Vec::new(), &["a".into(), "b".into()]);
@@ -94,7 +94,7 @@ async fn a_task_that_is_not_there_is_nothing_to_take(fixture: Fixture) {
     assert!(turned.taken[1].taken.is_some(), "{turned:?}");
 }
 
-async fn the_same_key_turns_once(fixture: Fixture) {
+async fn a_turn_with_the_same_key_acts_once(fixture: Fixture) {
     let project = shared(&fixture).await;
     add(&fixture, project, vec![task("one"), task("two")]).await;
     let turns = || fixture.store.write(&fixture.ada, Some("k".into()), turn(project, Vec::new(), &["a".into()]));

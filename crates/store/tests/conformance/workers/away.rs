@@ -13,15 +13,15 @@ use crate::fixture::Fixture;
 use crate::tasks::{LEASE, conflict};
 
 both!(
-    after_the_lease_a_person_is_asked_once,
-    a_hub_that_was_away_waits_anew,
-    what_it_finds_when_it_is_back_counts,
-    what_it_refuses_when_it_is_back_is_done_again,
-    what_it_finds_after_the_answer_is_late,
-    that_it_cannot_check_either_is_said,
-    for_a_runner_that_was_removed_nobody_waits,
-    a_branch_that_is_named_is_checked_by_another,
-    for_what_has_nothing_to_be_checked_nobody_is_asked,
+    a_person_is_asked_once_after_the_lease,
+    a_restarted_hub_waits_for_a_full_lease,
+    the_result_of_a_returning_runner_counts,
+    a_refusal_by_a_returning_runner_requeues_the_task,
+    a_result_after_the_answer_is_ignored,
+    a_failed_check_of_a_returning_runner_is_reported,
+    a_removed_runner_is_not_waited_for,
+    another_runner_checks_a_named_branch,
+    a_report_without_criteria_to_check_needs_no_person,
 );
 
 /// As if there had always been a hub.
@@ -104,7 +104,7 @@ impl Shop {
     }
 }
 
-async fn after_the_lease_a_person_is_asked_once(fixture: Fixture) {
+async fn a_person_is_asked_once_after_the_lease(fixture: Fixture) {
     let left = Left::open(fixture).await;
     let (shop, store) = (&left.shop, &left.shop.fixture.store);
     let due = left.gone.plus_millis(LEASE);
@@ -130,7 +130,7 @@ async fn after_the_lease_a_person_is_asked_once(fixture: Fixture) {
     assert_eq!(shop.task(left.task).await.status, TaskStatus::Done);
 }
 
-async fn a_hub_that_was_away_waits_anew(fixture: Fixture) {
+async fn a_restarted_hub_waits_for_a_full_lease(fixture: Fixture) {
     let left = Left::open(fixture).await;
     left.shop
         .configure(WorkConfigure { lease_seconds: Some(10), heartbeat_seconds: Some(3), ..Default::default() })
@@ -143,7 +143,7 @@ async fn a_hub_that_was_away_waits_anew(fixture: Fixture) {
     assert_eq!(left.shop.gives_up(hub).await, [left.report]);
 }
 
-async fn what_it_finds_when_it_is_back_counts(fixture: Fixture) {
+async fn the_result_of_a_returning_runner_counts(fixture: Fixture) {
     let mut left = Left::give_up(fixture).await;
     left.comes_back(true).await;
     let detail = left.shop.detail(left.task).await;
@@ -158,7 +158,7 @@ async fn what_it_finds_when_it_is_back_counts(fixture: Fixture) {
     assert!(conflict(&refused).contains("nobody needs to answer any more: the runner `box`"), "{refused}");
 }
 
-async fn what_it_refuses_when_it_is_back_is_done_again(fixture: Fixture) {
+async fn a_refusal_by_a_returning_runner_requeues_the_task(fixture: Fixture) {
     let mut left = Left::give_up(fixture).await;
     left.comes_back(false).await;
     let detail = left.shop.detail(left.task).await;
@@ -170,7 +170,7 @@ async fn what_it_refuses_when_it_is_back_is_done_again(fixture: Fixture) {
     assert_eq!(left.shop.dispatch().await, 1);
 }
 
-async fn what_it_finds_after_the_answer_is_late(fixture: Fixture) {
+async fn a_result_after_the_answer_is_ignored(fixture: Fixture) {
     let mut left = Left::give_up(fixture).await;
     let retry = left.answer(AnswerAct::Retry).await;
     left.shop.fixture.done(&left.shop.fixture.ada, retry).await;
@@ -182,7 +182,7 @@ async fn what_it_finds_after_the_answer_is_late(fixture: Fixture) {
     assert_eq!((before.task.status, before.reports[0].verdict), (TaskStatus::Ready, ReportVerdict::Refused));
 }
 
-async fn that_it_cannot_check_either_is_said(fixture: Fixture) {
+async fn a_failed_check_of_a_returning_runner_is_reported(fixture: Fixture) {
     let mut left = Left::give_up(fixture).await;
     left.shop.comes().await;
     let detail = "the workspace is gone".to_owned();
@@ -195,7 +195,7 @@ async fn that_it_cannot_check_either_is_said(fixture: Fixture) {
     assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Escalated);
 }
 
-async fn for_a_runner_that_was_removed_nobody_waits(fixture: Fixture) {
+async fn a_removed_runner_is_not_waited_for(fixture: Fixture) {
     let left = Left::open(fixture).await;
     left.shop.fixture.done(&left.shop.fixture.ada, verbs::RunnerRemove { runner: left.shop.runner }).await;
     assert_eq!(left.shop.gives_up(left.gone).await, [left.report]);
@@ -203,7 +203,7 @@ async fn for_a_runner_that_was_removed_nobody_waits(fixture: Fixture) {
     assert!(asked.question.contains("was removed") && asked.context.runner.is_none(), "{asked:?}");
 }
 
-async fn a_branch_that_is_named_is_checked_by_another(fixture: Fixture) {
+async fn another_runner_checks_a_named_branch(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let other = runner(&shop.fixture, &shop.fixture.ada, "other", 4).await;
     shop.start(2).await;
@@ -235,7 +235,7 @@ async fn a_branch_that_is_named_is_checked_by_another(fixture: Fixture) {
     assert!(shown.escalations[0].context.text.contains("is not there"), "{:?}", shown.escalations[0]);
 }
 
-async fn for_what_has_nothing_to_be_checked_nobody_is_asked(fixture: Fixture) {
+async fn a_report_without_criteria_to_check_needs_no_person(fixture: Fixture) {
     let left = Left::reported(fixture, plain("Write something")).await;
     assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Reported, "it is to be compared");
     left.shop.fixture.pass(LEASE);

@@ -6,7 +6,7 @@ use protocol::{WorkConfigure, verbs};
 use super::{Shop, plain};
 use crate::fixture::Fixture;
 
-both!(three_failures_are_offline_and_one_trial_decides, a_restart_closes_the_breaker);
+both!(a_worker_is_offline_after_three_failures_until_a_trial_succeeds, a_restart_closes_the_breaker);
 
 async fn offline(shop: &mut Shop) {
     let settings = WorkConfigure { workers_per_task: Some(9), ..Default::default() };
@@ -20,7 +20,7 @@ async fn offline(shop: &mut Shop) {
     }
 }
 
-async fn three_failures_are_offline_and_one_trial_decides(fixture: Fixture) {
+async fn a_worker_is_offline_after_three_failures_until_a_trial_succeeds(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     offline(&mut shop).await;

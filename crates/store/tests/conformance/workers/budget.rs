@@ -11,18 +11,18 @@ use crate::fixture::Fixture;
 use crate::tasks::report;
 
 both!(
-    a_worker_stops_before_its_budget_is_overrun,
-    a_project_begins_nothing_that_it_cannot_pay,
-    a_budget_that_cannot_be_kept_is_said_so_once,
-    what_was_reported_is_judged_though_it_spent_the_budget,
-    whoever_takes_tasks_itself_keeps_to_the_budget,
-    what_an_agent_that_nobody_follows_says_it_cost_counts,
-    what_several_reports_say_they_cost_is_added_up_once,
-    what_tells_its_cost_at_the_end_is_not_done_in_vain,
-    a_cost_that_is_corrected_is_counted_once,
+    a_worker_stops_before_it_exceeds_its_budget,
+    a_project_without_budget_starts_no_task,
+    an_unenforceable_budget_is_reported_once,
+    a_report_is_judged_even_if_it_spent_the_budget,
+    a_worker_that_takes_tasks_itself_keeps_to_the_budget,
+    reported_costs_count_if_sessions_do_not_measure_them,
+    the_costs_of_several_reports_are_added_once,
+    a_cost_reported_at_the_end_does_not_discard_the_work,
+    a_corrected_cost_is_counted_once,
 );
 
-async fn a_worker_stops_before_its_budget_is_overrun(fixture: Fixture) {
+async fn a_worker_stops_before_it_exceeds_its_budget(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
     let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0);
@@ -47,7 +47,7 @@ async fn a_worker_stops_before_its_budget_is_overrun(fixture: Fixture) {
     assert_eq!(shop.dispatch().await, 1);
 }
 
-async fn a_project_begins_nothing_that_it_cannot_pay(fixture: Fixture) {
+async fn a_project_without_budget_starts_no_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { budget_micros: Some(1_000_000), ..Default::default() }).await;
     shop.start(3).await;
@@ -76,7 +76,7 @@ async fn a_project_begins_nothing_that_it_cannot_pay(fixture: Fixture) {
     assert!(why.contains("the project's budget is spent"), "{why}");
 }
 
-async fn a_budget_that_cannot_be_kept_is_said_so_once(fixture: Fixture) {
+async fn an_unenforceable_budget_is_reported_once(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
     shop.start_as(&shop.fixture.ada, input).await;
@@ -95,7 +95,7 @@ async fn a_budget_that_cannot_be_kept_is_said_so_once(fixture: Fixture) {
     assert!(said[0].contains("its agent `codex` reports tokens and no cost"), "{said:?}");
 }
 
-async fn what_was_reported_is_judged_though_it_spent_the_budget(fixture: Fixture) {
+async fn a_report_is_judged_even_if_it_spent_the_budget(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
     shop.start_as(&shop.fixture.ada, input).await;
@@ -119,7 +119,7 @@ fn costing(task: TaskId, fence: u64, cost_micros: u64) -> verbs::TaskReport {
     told
 }
 
-async fn whoever_takes_tasks_itself_keeps_to_the_budget(fixture: Fixture) {
+async fn a_worker_that_takes_tasks_itself_keeps_to_the_budget(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { budget_micros: Some(3_000_000), ..Default::default() }).await;
     let tasks = shop.add((0..4).map(|index| plain(&format!("Job number {index}"))).collect()).await;
@@ -153,7 +153,7 @@ async fn knows(shop: &Shop, name: &str, counts: bool) {
     shop.fixture.done(&Caller::hub("link"), seen).await;
 }
 
-async fn what_an_agent_that_nobody_follows_says_it_cost_counts(fixture: Fixture) {
+async fn reported_costs_count_if_sessions_do_not_measure_them(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     knows(&shop, "counted", true).await;
     let input = WorkerStart { agent: "counted".into(), ..Default::default() };
@@ -181,7 +181,7 @@ async fn what_an_agent_that_nobody_follows_says_it_cost_counts(fixture: Fixture)
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Spent);
 }
 
-async fn what_several_reports_say_they_cost_is_added_up_once(fixture: Fixture) {
+async fn the_costs_of_several_reports_are_added_once(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     knows(&shop, "helper", false).await;
     let input = WorkerStart { agent: "helper".into(), ..Default::default() };
@@ -203,7 +203,7 @@ async fn what_several_reports_say_they_cost_is_added_up_once(fixture: Fixture) {
     assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and what is collected says nothing new");
 }
 
-async fn what_tells_its_cost_at_the_end_is_not_done_in_vain(fixture: Fixture) {
+async fn a_cost_reported_at_the_end_does_not_discard_the_work(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
     let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0);
@@ -222,7 +222,7 @@ async fn what_tells_its_cost_at_the_end_is_not_done_in_vain(fixture: Fixture) {
     assert_eq!((shop.dispatch().await, shop.worker(worker.id).await.status), (0, WorkerStatus::Spent));
 }
 
-async fn a_cost_that_is_corrected_is_counted_once(fixture: Fixture) {
+async fn a_corrected_cost_is_counted_once(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Estimated")]).await[0];

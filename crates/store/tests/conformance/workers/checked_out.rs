@@ -8,10 +8,10 @@ use super::{Shop, plain};
 use crate::fixture::Fixture;
 
 both!(
-    a_report_names_the_branch_that_is_checked_out,
-    work_on_no_branch_names_none,
-    a_runner_that_does_not_say_means_the_workspace_s_own,
-    whoever_is_next_is_told_the_branch_that_was_checked_out,
+    a_report_names_the_checked_out_branch,
+    work_without_a_branch_names_none,
+    without_a_reported_branch_the_workspaces_branch_counts,
+    the_next_worker_gets_the_checked_out_branch,
 );
 
 fn on(name: &str) -> Option<CheckedOut> {
@@ -34,18 +34,18 @@ async fn reported(fixture: Fixture, checked_out: Option<CheckedOut>) -> (Deliver
     (detail.reports.remove(0).deliverables, detail.attempts.remove(0).branch, own)
 }
 
-async fn a_report_names_the_branch_that_is_checked_out(fixture: Fixture) {
+async fn a_report_names_the_checked_out_branch(fixture: Fixture) {
     let (made, attempt, _) = reported(fixture, on("else`\nwhere")).await;
     assert_eq!((made.branch.as_deref(), attempt.as_deref()), (Some("else  where"), Some("else  where")));
     assert_eq!(made.commits, ["c1"]);
 }
 
-async fn work_on_no_branch_names_none(fixture: Fixture) {
+async fn work_without_a_branch_names_none(fixture: Fixture) {
     let (made, attempt, _) = reported(fixture, Some(CheckedOut::Commit {})).await;
     assert_eq!((made.branch, attempt), (None, None));
 }
 
-async fn a_runner_that_does_not_say_means_the_workspace_s_own(fixture: Fixture) {
+async fn without_a_reported_branch_the_workspaces_branch_counts(fixture: Fixture) {
     let (made, attempt, own) = reported(fixture, None).await;
     assert_eq!((made.branch, attempt), (own.clone(), own));
 }
@@ -60,7 +60,7 @@ async fn next(shop: &Shop, task: TaskId) -> (Option<String>, String) {
     (taken.handover.unwrap().branch, taken.brief)
 }
 
-async fn whoever_is_next_is_told_the_branch_that_was_checked_out(fixture: Fixture) {
+async fn the_next_worker_gets_the_checked_out_branch(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Do it elsewhere"), plain("Do it nowhere")]).await;

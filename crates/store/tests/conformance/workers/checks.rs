@@ -11,22 +11,22 @@ use crate::execution::runner;
 use crate::fixture::Fixture;
 
 both!(
-    what_is_met_is_done_and_what_is_not_goes_back_with_reasons,
-    after_too_many_refusals_another_worker_and_then_a_person,
-    no_progress_is_noticed,
-    what_is_stuck_is_for_a_person_and_said_once,
-    two_outputs_that_meet_are_for_a_person,
-    patches_are_for_those_who_may_look_whoever_worked,
-    what_a_command_printed_is_for_those_who_may_look,
-    what_waits_for_a_person_is_compared_too,
-    what_has_nothing_to_be_checked_is_compared_too,
-    what_cannot_be_compared_goes_on_without_that,
-    outputs_from_different_commits_are_compared_where_they_began_alike,
-    what_builds_on_another_output_does_not_meet_it,
-    what_was_reported_is_judged_whatever_becomes_of_its_worker,
-    what_cannot_be_checked_is_for_a_person,
-    only_the_runner_that_checks_says_what_it_found,
-    a_report_waits_until_its_runner_begins_to_check_it,
+    a_report_is_accepted_or_goes_back_with_the_unmet_criteria,
+    a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person,
+    a_worker_without_progress_loses_its_task,
+    a_stuck_task_is_escalated_once,
+    conflicting_outputs_are_escalated,
+    only_people_with_access_to_the_session_see_patches,
+    only_people_with_access_to_the_session_see_command_output,
+    reports_that_wait_for_a_person_are_compared_too,
+    reports_without_criteria_to_check_are_compared_too,
+    a_report_that_cannot_be_compared_is_judged_without_it,
+    outputs_from_different_commits_are_compared_in_files_that_began_alike,
+    an_output_does_not_conflict_with_one_that_it_builds_on,
+    a_report_is_judged_even_if_its_worker_is_stopped,
+    an_uncheckable_report_is_escalated,
+    only_the_checking_runner_reports_the_result,
+    a_report_is_pending_until_its_runner_starts_the_check,
 );
 
 fn result(passed: bool, reason: &str) -> CriterionResult {
@@ -60,7 +60,7 @@ impl Shop {
     }
 }
 
-async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(fixture: Fixture) {
+async fn a_report_is_accepted_or_goes_back_with_the_unmet_criteria(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
@@ -92,7 +92,7 @@ async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(fixture: Fix
     assert_eq!(shop.worker(worker.id).await.done, 1);
 }
 
-async fn after_too_many_refusals_another_worker_and_then_a_person(fixture: Fixture) {
+async fn a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let task = shop.add(vec![checked("Hopeless")]).await[0];
@@ -112,7 +112,7 @@ async fn after_too_many_refusals_another_worker_and_then_a_person(fixture: Fixtu
     assert!(holders[3..].iter().all(|worker| *worker == holders[3]) && holders[3] != holders[0]);
 }
 
-async fn no_progress_is_noticed(fixture: Fixture) {
+async fn a_worker_without_progress_loses_its_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let settings = protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() };
     shop.configure(settings).await;
@@ -131,7 +131,7 @@ async fn no_progress_is_noticed(fixture: Fixture) {
     assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
-async fn what_is_stuck_is_for_a_person_and_said_once(fixture: Fixture) {
+async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.configure(protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() }).await;
     shop.start(2).await;
@@ -170,7 +170,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(fixture: Fixture) {
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count(), 2);
 }
 
-async fn two_outputs_that_meet_are_for_a_person(fixture: Fixture) {
+async fn conflicting_outputs_are_escalated(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
@@ -191,7 +191,7 @@ async fn two_outputs_that_meet_are_for_a_person(fixture: Fixture) {
     assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
 }
 
-async fn what_waits_for_a_person_is_compared_too(fixture: Fixture) {
+async fn reports_that_wait_for_a_person_are_compared_too(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let mut judged = checked("Rename the function");
@@ -208,7 +208,7 @@ async fn what_waits_for_a_person_is_compared_too(fixture: Fixture) {
     assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
 }
 
-async fn what_has_nothing_to_be_checked_is_compared_too(fixture: Fixture) {
+async fn reports_without_criteria_to_check_are_compared_too(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
@@ -227,7 +227,7 @@ async fn what_has_nothing_to_be_checked_is_compared_too(fixture: Fixture) {
     }
 }
 
-async fn what_cannot_be_compared_goes_on_without_that(fixture: Fixture) {
+async fn a_report_that_cannot_be_compared_is_judged_without_it(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
@@ -248,7 +248,7 @@ async fn what_cannot_be_compared_goes_on_without_that(fixture: Fixture) {
     assert!(said[0].reason.ends_with("its runner could not look at the work"), "{}", said[0].reason);
 }
 
-async fn outputs_from_different_commits_are_compared_where_they_began_alike(fixture: Fixture) {
+async fn outputs_from_different_commits_are_compared_in_files_that_began_alike(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), plain("Move it")]).await;
@@ -264,7 +264,7 @@ async fn outputs_from_different_commits_are_compared_where_they_began_alike(fixt
     assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
 }
 
-async fn what_builds_on_another_output_does_not_meet_it(fixture: Fixture) {
+async fn an_output_does_not_conflict_with_one_that_it_builds_on(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rename it again")]).await;
@@ -277,7 +277,7 @@ async fn what_builds_on_another_output_does_not_meet_it(fixture: Fixture) {
     assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done);
 }
 
-async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(fixture: Fixture) {
+async fn a_report_is_judged_even_if_its_worker_is_stopped(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), checked("Write out.txt")]).await;
@@ -301,7 +301,7 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(fixture: Fix
     }
 }
 
-async fn what_cannot_be_checked_is_for_a_person(fixture: Fixture) {
+async fn an_uncheckable_report_is_escalated(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Beyond reach")]).await[0];
@@ -315,7 +315,7 @@ async fn what_cannot_be_checked_is_for_a_person(fixture: Fixture) {
     assert!(detail.escalations[0].context.text.contains("gone"));
 }
 
-async fn only_the_runner_that_checks_says_what_it_found(fixture: Fixture) {
+async fn only_the_checking_runner_reports_the_result(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Guarded")]).await[0];
@@ -329,7 +329,7 @@ async fn only_the_runner_that_checks_says_what_it_found(fixture: Fixture) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
 }
 
-async fn a_report_waits_until_its_runner_begins_to_check_it(fixture: Fixture) {
+async fn a_report_is_pending_until_its_runner_starts_the_check(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
@@ -351,7 +351,7 @@ async fn a_report_waits_until_its_runner_begins_to_check_it(fixture: Fixture) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
 }
 
-async fn patches_are_for_those_who_may_look_whoever_worked(fixture: Fixture) {
+async fn only_people_with_access_to_the_session_see_patches(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
@@ -391,7 +391,7 @@ async fn patches_are_for_those_who_may_look_whoever_worked(fixture: Fixture) {
     }
 }
 
-async fn what_a_command_printed_is_for_those_who_may_look(fixture: Fixture) {
+async fn only_people_with_access_to_the_session_see_command_output(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let argv = vec!["cat".into(), "token".into()];

@@ -14,12 +14,12 @@ both!(
     a_failed_session_sends_its_task_to_another_worker,
     a_lost_session_sends_its_task_back,
     a_refused_report_goes_back,
-    whoever_stops_everything_or_thaws_is_in_the_history,
-    a_raised_budget_lets_a_worker_go_on,
-    a_reason_is_of_the_status_that_it_stands_at,
-    a_program_that_is_not_there_is_named,
-    why_a_session_failed_is_for_those_who_may_look,
-    the_text_of_a_tasks_activity_is_its_authors,
+    freezes_and_thaws_are_in_the_history_with_their_author,
+    a_raised_budget_lets_a_worker_continue,
+    a_reason_belongs_to_its_status,
+    a_missing_program_is_named,
+    only_people_with_access_to_a_session_see_why_it_failed,
+    the_text_of_a_tasks_activity_belongs_to_its_author,
 );
 
 impl Shop {
@@ -72,7 +72,7 @@ async fn a_refused_report_goes_back(fixture: Fixture) {
     assert!(told.len() == 1 && told[0].ends_with("tries: `out.txt` is empty"), "{told:?}");
 }
 
-async fn whoever_stops_everything_or_thaws_is_in_the_history(fixture: Fixture) {
+async fn freezes_and_thaws_are_in_the_history_with_their_author(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let everywhere = || Freeze { project: None };
@@ -85,7 +85,7 @@ async fn whoever_stops_everything_or_thaws_is_in_the_history(fixture: Fixture) {
     }
 }
 
-async fn a_raised_budget_lets_a_worker_go_on(fixture: Fixture) {
+async fn a_raised_budget_lets_a_worker_continue(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await[0].id;
     let budget = |micros| WorkerUpdate { budget_micros: Some(micros), ..Default::default() };
@@ -100,7 +100,7 @@ async fn a_raised_budget_lets_a_worker_go_on(fixture: Fixture) {
     assert_eq!(shop.history(worker, "resumed").await, ["Ada raised its budget: it takes tasks again"]);
 }
 
-async fn a_program_that_is_not_there_is_named(fixture: Fixture) {
+async fn a_missing_program_is_named(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "command".into(), argv: vec!["./agnet.sh".into()], ..Default::default() };
     shop.start_as(&shop.fixture.ada, input).await;
@@ -115,7 +115,7 @@ async fn a_program_that_is_not_there_is_named(fixture: Fixture) {
     assert_eq!(theirs.attempts[0].reason.as_deref(), Some(open), "a command line is for those who may look");
 }
 
-async fn why_a_session_failed_is_for_those_who_may_look(fixture: Fixture) {
+async fn only_people_with_access_to_a_session_see_why_it_failed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     // One worker after another fails, and a person is asked.
     shop.configure(WorkConfigure { workers_per_task: Some(3), ..Default::default() }).await;
@@ -162,7 +162,7 @@ async fn why_a_session_failed_is_for_those_who_may_look(fixture: Fixture) {
     }
 }
 
-async fn the_text_of_a_tasks_activity_is_its_authors(fixture: Fixture) {
+async fn the_text_of_a_tasks_activity_belongs_to_its_author(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(1).await;
     let session = SessionId::generate();
@@ -186,7 +186,7 @@ async fn the_text_of_a_tasks_activity_is_its_authors(fixture: Fixture) {
     }
 }
 
-async fn a_reason_is_of_the_status_that_it_stands_at(fixture: Fixture) {
+async fn a_reason_belongs_to_its_status(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write it down")]).await[0];

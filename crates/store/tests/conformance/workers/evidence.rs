@@ -7,7 +7,7 @@ use store::{Caller, EventBody, ShowEvidence};
 use super::{Shop, checked, plain};
 use crate::fixture::Fixture;
 
-both!(what_a_session_showed_is_told_to_those_who_may_look_into_it, whoever_is_asked_sees_who_had_the_task);
+both!(evidence_is_sent_to_people_with_access_to_the_session, an_escalation_shows_the_earlier_workers_of_its_task);
 
 /// Escalations that clients were told of, each with whether only those are told who may look into the session.
 fn told(fixture: &Fixture) -> Vec<(Escalation, bool)> {
@@ -31,7 +31,7 @@ async fn state(fixture: &Fixture, caller: &Caller) -> Vec<Escalation> {
     asked.collect()
 }
 
-async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(fixture: Fixture) {
+async fn evidence_is_sent_to_people_with_access_to_the_session(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let hub = Caller::hub("witness");
     shop.start(1).await;
@@ -84,7 +84,7 @@ async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(fixture: Fi
     assert_eq!(told(&shop.fixture).len(), before + 2, "what was answered stays as it was");
 }
 
-async fn whoever_is_asked_sees_who_had_the_task(fixture: Fixture) {
+async fn an_escalation_shows_the_earlier_workers_of_its_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![checked("Hopeless")]).await[0];

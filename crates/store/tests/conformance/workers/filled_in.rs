@@ -10,10 +10,10 @@ use crate::execution::{in_project, spawn};
 use crate::fixture::{Fixture, id};
 
 both!(
-    what_a_report_leaves_out_is_filled_in,
-    what_a_worker_said_stands,
-    what_another_task_left_in_the_same_workspace_is_not_named_again,
-    a_report_that_gives_up_names_the_branch_that_it_leaves,
+    missing_deliverables_are_filled_in,
+    given_deliverables_are_kept,
+    work_of_an_earlier_task_in_the_workspace_is_not_named_again,
+    a_report_that_gives_up_names_its_branch,
 );
 
 /// What a runner found: these files and commits.
@@ -58,7 +58,7 @@ async fn handed_out(fixture: Fixture) -> (Shop, TaskId) {
     (shop, task)
 }
 
-async fn what_a_report_leaves_out_is_filled_in(fixture: Fixture) {
+async fn missing_deliverables_are_filled_in(fixture: Fixture) {
     let (mut shop, task) = handed_out(fixture).await;
     let made = reported(&mut shop, task, None, changes(&[("a.md", "1"), ("b.md", "1")], &["c1", "c2"])).await;
     assert_eq!(
@@ -70,7 +70,7 @@ async fn what_a_report_leaves_out_is_filled_in(fixture: Fixture) {
     assert!(!detail.reports[0].collected && detail.attempts[0].branch.as_deref() == Some("elsewhere"));
 }
 
-async fn what_a_worker_said_stands(fixture: Fixture) {
+async fn given_deliverables_are_kept(fixture: Fixture) {
     let (mut shop, task) = handed_out(fixture).await;
     let given = Deliverables { files: vec!["b.md".into()], branch: Some("pushed".into()), ..Deliverables::default() };
     let made = reported(&mut shop, task, Some(given.clone()), changes(&[("a.md", "1"), ("b.md", "1")], &["c1"])).await;
@@ -82,7 +82,7 @@ fn agent(shop: &Shop, session: SessionId) -> Caller {
     Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
-async fn what_another_task_left_in_the_same_workspace_is_not_named_again(fixture: Fixture) {
+async fn work_of_an_earlier_task_in_the_workspace_is_not_named_again(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let session = shop.fixture.done(&shop.fixture.ada, spawn(in_project(&shop.project, "work"), &[shop.runner])).await;
     let me = agent(&shop, session.id);
@@ -103,7 +103,7 @@ async fn what_another_task_left_in_the_same_workspace_is_not_named_again(fixture
     assert_eq!(made, [one("a.md", "c1"), one("b.md", "c2")]);
 }
 
-async fn a_report_that_gives_up_names_the_branch_that_it_leaves(fixture: Fixture) {
+async fn a_report_that_gives_up_names_its_branch(fixture: Fixture) {
     let (shop, task) = handed_out(fixture).await;
     let own = shop.detail(task).await.attempts[0].branch.clone();
     let fence = shop.task(task).await.lease.unwrap().fence;

@@ -8,15 +8,15 @@ use crate::execution::show;
 use crate::fixture::Fixture;
 
 both!(
-    prose_is_collected_and_the_next_task_follows,
-    a_session_that_fails_fails_its_attempt_and_another_worker_is_next,
-    a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits,
-    a_provider_s_limit_pauses_and_resumes,
-    the_sessions_of_a_worker_that_lost_its_task_change_nothing,
+    a_final_message_becomes_the_report_and_the_next_task_follows,
+    a_failed_session_fails_its_attempt_and_another_worker_is_next,
+    a_stopped_worker_releases_its_task_and_its_workspace_is_kept,
+    a_providers_limit_pauses_a_worker_until_it_ends,
+    sessions_of_a_worker_that_lost_its_task_change_nothing,
     all_workers_stop_at_once,
 );
 
-async fn prose_is_collected_and_the_next_task_follows(fixture: Fixture) {
+async fn a_final_message_becomes_the_report_and_the_next_task_follows(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let tasks = shop.add(vec![plain("Say hello"), plain("Wave goodbye")]).await;
@@ -43,7 +43,7 @@ async fn prose_is_collected_and_the_next_task_follows(fixture: Fixture) {
     assert_eq!(shop.task(tasks[1]).await.assigned_to, Some(worker.id));
 }
 
-async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(fixture: Fixture) {
+async fn a_failed_session_fails_its_attempt_and_another_worker_is_next(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do the impossible")]).await[0];
@@ -67,7 +67,7 @@ async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(fixtu
     assert_eq!(detail.escalations.len(), 1);
 }
 
-async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(fixture: Fixture) {
+async fn a_stopped_worker_releases_its_task_and_its_workspace_is_kept(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Long work")]).await[0];
@@ -98,7 +98,7 @@ async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(fi
     assert_eq!(shop.task(task).await.status, TaskStatus::Assigned, "the old session's end is no news");
 }
 
-async fn a_provider_s_limit_pauses_and_resumes(fixture: Fixture) {
+async fn a_providers_limit_pauses_a_worker_until_it_ends(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
@@ -121,7 +121,7 @@ async fn a_provider_s_limit_pauses_and_resumes(fixture: Fixture) {
     assert!(shop.decided("paused").await && shop.decided("resumed").await);
 }
 
-async fn the_sessions_of_a_worker_that_lost_its_task_change_nothing(fixture: Fixture) {
+async fn sessions_of_a_worker_that_lost_its_task_change_nothing(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Contested")]).await[0];

@@ -9,14 +9,14 @@ use crate::execution::{in_project, runner, show, spawn};
 use crate::fixture::Fixture;
 
 both!(
-    everything_stops_and_goes_on_when_thawed,
-    who_is_stopped_already_is_not_counted,
-    one_project_or_everywhere,
-    others_go_on,
-    who_stopped_everything_is_named
+    everything_stops_and_continues_after_a_thaw,
+    already_stopped_workers_are_not_counted,
+    a_freeze_covers_one_project_or_all,
+    other_peoples_workers_continue,
+    a_freeze_names_the_person_who_started_it
 );
 
-async fn everything_stops_and_goes_on_when_thawed(fixture: Fixture) {
+async fn everything_stops_and_continues_after_a_thaw(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let tasks = shop.add(vec![plain("A job"), plain("Other work"), plain("More of it")]).await;
@@ -44,7 +44,7 @@ async fn everything_stops_and_goes_on_when_thawed(fixture: Fixture) {
     assert!(!shop.fixture.store.work_settings(&shop.fixture.bo, shop.project.id).await.unwrap().frozen);
 }
 
-async fn who_is_stopped_already_is_not_counted(fixture: Fixture) {
+async fn already_stopped_workers_are_not_counted(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(3).await;
     let stop = verbs::WorkerStop { worker: workers[0].id, input: WorkerStop { force: false } };
@@ -57,7 +57,7 @@ async fn who_is_stopped_already_is_not_counted(fixture: Fixture) {
     assert_eq!(shop.worker(workers[0].id).await.status, WorkerStatus::Stopped);
 }
 
-async fn one_project_or_everywhere(fixture: Fixture) {
+async fn a_freeze_covers_one_project_or_all(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(1).await;
     shop.add(vec![plain("A job")]).await;
@@ -74,7 +74,7 @@ async fn one_project_or_everywhere(fixture: Fixture) {
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
 }
 
-async fn others_go_on(fixture: Fixture) {
+async fn other_peoples_workers_continue(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
@@ -93,7 +93,7 @@ fn names(settings: &WorkSettings) -> Vec<&str> {
     settings.frozen_by.iter().map(|person| person.name.as_str()).collect()
 }
 
-async fn who_stopped_everything_is_named(fixture: Fixture) {
+async fn a_freeze_names_the_person_who_started_it(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let cy = shop.fixture.join("Cy").await;
     let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;

@@ -10,11 +10,11 @@ use crate::fixture::Fixture;
 use crate::tasks::answers;
 
 both!(
-    whoever_may_not_write_any_more_does_not_go_on,
-    nobody_goes_on_while_everything_is_stopped,
-    whoever_has_spent_its_budget_does_not_go_on,
-    whoever_asked_and_left_is_waited_for,
-    what_is_said_after_a_refusal_is_another_report,
+    a_worker_without_the_right_to_write_is_not_resumed,
+    no_worker_is_resumed_during_a_freeze,
+    a_worker_without_budget_is_not_resumed,
+    a_task_waits_for_the_answer_to_a_worker_that_exited,
+    a_message_after_a_refusal_is_another_report,
 );
 
 /// A task whose report is checked, by a worker of Bo's on a runner of his.
@@ -40,7 +40,7 @@ async fn is_let_go(shop: &Shop, task: TaskId, why: &str) {
     assert!(shop.decided("let_go").await);
 }
 
-async fn whoever_may_not_write_any_more_does_not_go_on(fixture: Fixture) {
+async fn a_worker_without_the_right_to_write_is_not_resumed(fixture: Fixture) {
     let (mut shop, task) = theirs(fixture).await;
     let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
     shop.fixture.done(&shop.fixture.ada, verbs::ProjectUpdate { project: shop.project.id, input }).await;
@@ -48,7 +48,7 @@ async fn whoever_may_not_write_any_more_does_not_go_on(fixture: Fixture) {
     is_let_go(&shop, task, "may not write in this project any more").await;
 }
 
-async fn nobody_goes_on_while_everything_is_stopped(fixture: Fixture) {
+async fn no_worker_is_resumed_during_a_freeze(fixture: Fixture) {
     let (mut shop, task) = theirs(fixture).await;
     let input = protocol::Freeze { project: None };
     shop.fixture.done(&shop.fixture.bo, verbs::FloorFreeze { input }).await;
@@ -57,7 +57,7 @@ async fn nobody_goes_on_while_everything_is_stopped(fixture: Fixture) {
     assert_eq!((detail.task.status, detail.task.session), (TaskStatus::Ready, None));
 }
 
-async fn whoever_has_spent_its_budget_does_not_go_on(fixture: Fixture) {
+async fn a_worker_without_budget_is_not_resumed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { budget_micros: Some(1_000_000), ..Default::default() }).await;
     shop.start(1).await;
@@ -72,7 +72,7 @@ async fn whoever_has_spent_its_budget_does_not_go_on(fixture: Fixture) {
     assert_eq!(shop.dispatch().await, 0);
 }
 
-async fn whoever_asked_and_left_is_waited_for(fixture: Fixture) {
+async fn a_task_waits_for_the_answer_to_a_worker_that_exited(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Indent it")]).await[0];
@@ -97,7 +97,7 @@ async fn whoever_asked_and_left_is_waited_for(fixture: Fixture) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
 }
 
-async fn what_is_said_after_a_refusal_is_another_report(fixture: Fixture) {
+async fn a_message_after_a_refusal_is_another_report(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     // An agent that cannot work alone.
     let mut about = about(4);

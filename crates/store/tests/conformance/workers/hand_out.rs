@@ -11,16 +11,16 @@ use crate::execution::runner;
 use crate::fixture::Fixture;
 
 both!(
-    each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice,
-    a_full_or_absent_runner_takes_nothing_and_the_task_says_why,
-    abilities_decide_and_a_task_that_nobody_can_do_says_so,
-    tasks_wait_at_workers_and_are_stolen_by_whoever_is_free,
+    each_worker_gets_one_task_with_a_session_and_each_task_one_worker,
+    a_full_or_absent_runner_gets_no_task_and_the_task_says_why,
+    tasks_need_able_workers_and_say_if_there_are_none,
+    free_workers_steal_tasks_from_busy_ones,
     round_robin_takes_turns,
-    files_that_are_worked_on_come_later,
-    what_nobody_can_do_holds_nothing_up,
+    tasks_on_files_in_use_come_later,
+    tasks_that_no_worker_can_do_do_not_block_others,
 );
 
-async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(fixture: Fixture) {
+async fn each_worker_gets_one_task_with_a_session_and_each_task_one_worker(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(3).await;
     let tasks = shop.add((0..5).map(|index| plain(&format!("Job number {index} of the day"))).collect()).await;
@@ -61,7 +61,7 @@ async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(fixtu
     assert_eq!(shop.dispatch().await, 0);
 }
 
-async fn a_full_or_absent_runner_takes_nothing_and_the_task_says_why(fixture: Fixture) {
+async fn a_full_or_absent_runner_gets_no_task_and_the_task_says_why(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let small = runner(&shop.fixture, &shop.fixture.ada, "small", 1).await;
     let input = WorkerStart { agent: "codex".into(), count: Some(2), runner: Some(small), ..Default::default() };
@@ -77,7 +77,7 @@ async fn a_full_or_absent_runner_takes_nothing_and_the_task_says_why(fixture: Fi
     assert_eq!(shop.dispatch_with(&[small]).await, 0);
 }
 
-async fn abilities_decide_and_a_task_that_nobody_can_do_says_so(fixture: Fixture) {
+async fn tasks_need_able_workers_and_say_if_there_are_none(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { strategy: Some(AssignStrategy::Capability), ..Default::default() }).await;
     let with = |abilities: &[&str]| WorkerStart {
@@ -96,7 +96,7 @@ async fn abilities_decide_and_a_task_that_nobody_can_do_says_so(fixture: Fixture
     assert_eq!(shop.worker(all.id).await.status, WorkerStatus::Idle);
 }
 
-async fn tasks_wait_at_workers_and_are_stolen_by_whoever_is_free(fixture: Fixture) {
+async fn free_workers_steal_tasks_from_busy_ones(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { strategy: Some(AssignStrategy::Stealing), ..Default::default() }).await;
     let first = shop.start(1).await.remove(0);
@@ -132,7 +132,7 @@ async fn round_robin_takes_turns(fixture: Fixture) {
     assert_eq!(who, [workers[0].id, workers[1].id, workers[0].id]);
 }
 
-async fn files_that_are_worked_on_come_later(fixture: Fixture) {
+async fn tasks_on_files_in_use_come_later(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(1).await;
     let on = |text: &str, file: &str| TaskAdd { files: vec![file.into()], ..plain(text) };
@@ -146,7 +146,7 @@ async fn files_that_are_worked_on_come_later(fixture: Fixture) {
     assert_eq!(shop.task(first).await.status, TaskStatus::Assigned);
 }
 
-async fn what_nobody_can_do_holds_nothing_up(fixture: Fixture) {
+async fn tasks_that_no_worker_can_do_do_not_block_others(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(1).await;
     let hard = |n| TaskAdd { needs: vec!["magic".into()], ..plain(&format!("Spell number {n}")) };

@@ -9,10 +9,10 @@ use crate::fixture::Fixture;
 use crate::tasks::{cancel, report, retry};
 
 both!(
-    what_a_task_began_ends_with_it,
-    it_ends_with_the_last_session_and_the_last_task,
-    what_is_cancelled_is_abandoned_and_goes_on_when_retried,
-    what_people_made_or_hold_stays,
+    the_activity_of_a_task_ends_with_the_task,
+    an_activity_ends_with_its_last_session_and_task,
+    the_activity_of_a_cancelled_task_is_abandoned_until_a_retry,
+    activities_that_people_created_or_changed_stay,
 );
 
 impl Shop {
@@ -25,7 +25,7 @@ impl Shop {
     }
 }
 
-async fn what_a_task_began_ends_with_it(fixture: Fixture) {
+async fn the_activity_of_a_task_ends_with_the_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
@@ -36,7 +36,7 @@ async fn what_a_task_began_ends_with_it(fixture: Fixture) {
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn it_ends_with_the_last_session_and_the_last_task(fixture: Fixture) {
+async fn an_activity_ends_with_its_last_session_and_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
@@ -59,7 +59,7 @@ async fn it_ends_with_the_last_session_and_the_last_task(fixture: Fixture) {
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn what_is_cancelled_is_abandoned_and_goes_on_when_retried(fixture: Fixture) {
+async fn the_activity_of_a_cancelled_task_is_abandoned_until_a_retry(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
@@ -76,7 +76,7 @@ async fn what_is_cancelled_is_abandoned_and_goes_on_when_retried(fixture: Fixtur
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn what_people_made_or_hold_stays(fixture: Fixture) {
+async fn activities_that_people_created_or_changed_stay(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let input = ActivityCreate { content: "Spring cleaning".into(), ..Default::default() };

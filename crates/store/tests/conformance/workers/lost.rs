@@ -10,15 +10,15 @@ use crate::fixture::Fixture;
 
 both!(
     a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them,
-    missed_heartbeats_end_a_hold_before_its_lease,
-    a_hub_that_was_away_gives_everybody_a_chance,
-    a_lease_holds_from_when_its_runner_was_last_heard,
-    a_session_that_does_not_answer_loses_its_lease_beside_one_that_does,
-    a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard,
-    a_session_whose_host_is_gone_is_lost_and_not_failed,
-    a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person,
-    a_runner_is_told_how_often_it_is_to_be_heard,
-    whoever_hangs_loses_its_lease_though_it_is_heard,
+    missed_heartbeats_end_a_lease_early,
+    a_restarted_hub_gives_runners_time_to_reconnect,
+    a_lease_counts_from_the_last_sign_of_its_runner,
+    only_the_silent_session_of_a_runner_loses_its_lease,
+    a_silent_runner_counts_as_no_failure_and_returns_when_it_reconnects,
+    a_session_without_its_host_is_lost_and_not_failed,
+    a_task_whose_sessions_are_lost_repeatedly_goes_to_a_person,
+    a_runner_gets_its_heartbeat_interval,
+    a_worker_that_hangs_loses_its_lease,
 );
 
 fn hub() -> Caller {
@@ -71,7 +71,7 @@ async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(fixture: Fix
     assert_eq!(metrics.detection_ms, Some(90_000));
 }
 
-async fn missed_heartbeats_end_a_hold_before_its_lease(fixture: Fixture) {
+async fn missed_heartbeats_end_a_lease_early(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let settings =
         WorkConfigure { lease_seconds: Some(600), heartbeat_seconds: Some(10), missed: Some(3), ..Default::default() };
@@ -91,7 +91,7 @@ async fn missed_heartbeats_end_a_hold_before_its_lease(fixture: Fixture) {
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Lost);
 }
 
-async fn a_hub_that_was_away_gives_everybody_a_chance(fixture: Fixture) {
+async fn a_restarted_hub_gives_runners_time_to_reconnect(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Steady work")]).await[0];
@@ -108,7 +108,7 @@ async fn a_hub_that_was_away_gives_everybody_a_chance(fixture: Fixture) {
     assert_eq!(shop.fixture.done(&hub(), ExpireLeases::default()).await, [task]);
 }
 
-async fn a_lease_holds_from_when_its_runner_was_last_heard(fixture: Fixture) {
+async fn a_lease_counts_from_the_last_sign_of_its_runner(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
     shop.configure(settings).await;
@@ -126,7 +126,7 @@ async fn a_lease_holds_from_when_its_runner_was_last_heard(fixture: Fixture) {
     assert_eq!(metrics.detection_ms, Some(6_000), "since it was really heard");
 }
 
-async fn a_session_that_does_not_answer_loses_its_lease_beside_one_that_does(fixture: Fixture) {
+async fn only_the_silent_session_of_a_runner_loses_its_lease(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let tasks = shop.add(vec![plain("Lively work"), plain("Frozen work")]).await;
@@ -159,7 +159,7 @@ async fn a_session_that_does_not_answer_loses_its_lease_beside_one_that_does(fix
     assert_eq!(failures, 1, "its runner was there: it counts");
 }
 
-async fn a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard(fixture: Fixture) {
+async fn a_silent_runner_counts_as_no_failure_and_returns_when_it_reconnects(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Out of reach")]).await[0];
@@ -179,7 +179,7 @@ async fn a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard(fixt
     assert_eq!(shop.dispatch().await, 1);
 }
 
-async fn a_session_whose_host_is_gone_is_lost_and_not_failed(fixture: Fixture) {
+async fn a_session_without_its_host_is_lost_and_not_failed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Unlucky work")]).await[0];
@@ -196,7 +196,7 @@ async fn a_session_whose_host_is_gone_is_lost_and_not_failed(fixture: Fixture) {
     assert_eq!(shop.dispatch().await, 1, "the same worker goes on");
 }
 
-async fn a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person(fixture: Fixture) {
+async fn a_task_whose_sessions_are_lost_repeatedly_goes_to_a_person(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Eats all memory")]).await[0];
@@ -214,7 +214,7 @@ async fn a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person(fixture
     assert_eq!(shop.dispatch().await, 0);
 }
 
-async fn a_runner_is_told_how_often_it_is_to_be_heard(fixture: Fixture) {
+async fn a_runner_gets_its_heartbeat_interval(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let desired = async || shop.fixture.store.desired(shop.runner).await.unwrap().unwrap();
     assert_eq!(desired().await.heartbeat_seconds, None, "nobody would miss it");
@@ -232,7 +232,7 @@ async fn a_runner_is_told_how_often_it_is_to_be_heard(fixture: Fixture) {
     assert!(short.generation > usual.generation, "it is told at once");
 }
 
-async fn whoever_hangs_loses_its_lease_though_it_is_heard(fixture: Fixture) {
+async fn a_worker_that_hangs_loses_its_lease(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { task_minutes: Some(5), ..Default::default() }).await;
     let worker = shop.start(1).await.remove(0);

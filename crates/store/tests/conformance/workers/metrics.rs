@@ -11,14 +11,14 @@ use crate::fixture::Fixture;
 use crate::tasks::{expire, report, taken};
 
 both!(
-    numbers_are_as_things_were,
-    a_history_is_counted_as_by_hand,
-    a_failure_is_noticed_when_its_runner_is_heard_again,
-    nothing_is_measured_where_nothing_was,
-    who_does_what_is_told,
+    metrics_match_the_events,
+    metrics_of_a_history_match_manual_counts,
+    a_failure_is_noticed_when_its_runner_reconnects,
+    metrics_of_an_empty_project_are_empty,
+    the_current_work_is_listed,
 );
 
-async fn numbers_are_as_things_were(fixture: Fixture) {
+async fn metrics_match_the_events(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Alpha"), plain("Beta is next"), plain("Gamma comes third")]).await;
@@ -55,7 +55,7 @@ async fn numbers_are_as_things_were(fixture: Fixture) {
     assert!(matches!(error, Err(StoreError::Invalid { field: "hours", .. })));
 }
 
-async fn who_does_what_is_told(fixture: Fixture) {
+async fn the_current_work_is_listed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![protocol::TaskAdd { files: vec!["src/a.rs".into()], ..plain("Mend a") }]).await[0];
@@ -92,7 +92,7 @@ fn over_time(metrics: &Metrics, noticed: &Option<Noticed>) {
 }
 
 /// Two sessions fail; one is told of at once, the other when its runner is heard from again, 40 s later.
-async fn a_failure_is_noticed_when_its_runner_is_heard_again(fixture: Fixture) {
+async fn a_failure_is_noticed_when_its_runner_reconnects(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Break at once"), plain("Break unheard")]).await;
@@ -117,7 +117,7 @@ async fn a_failure_is_noticed_when_its_runner_is_heard_again(fixture: Fixture) {
     assert_eq!(after.failures, metrics.failures);
 }
 
-async fn nothing_is_measured_where_nothing_was(fixture: Fixture) {
+async fn metrics_of_an_empty_project_are_empty(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let metrics = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
     assert_eq!((metrics.interventions, metrics.over, metrics.interventions_per_task), (0, 0, 0));
@@ -131,7 +131,7 @@ async fn nothing_is_measured_where_nothing_was(fixture: Fixture) {
 /// In seconds: two managed workers work from 0 to 10, and people accept both results at 70, one that only they could
 /// judge and one that the checks refused. At 70 somebody takes a task, is last heard from at 100, and is lost at 190; the
 /// other does it until 200. Somebody outside does two more, until 220 and 240.
-async fn a_history_is_counted_as_by_hand(fixture: Fixture) {
+async fn metrics_of_a_history_match_manual_counts(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let strict = WorkConfigure { tries_per_worker: Some(0), workers_per_task: Some(1), ..Default::default() };
     shop.configure(strict).await;

@@ -10,14 +10,14 @@ use crate::fixture::Fixture;
 
 both!(
     an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent,
-    one_worker_tries_again_ever_more_rarely_and_the_others_follow,
-    a_person_hears_once_and_may_have_it_tried_at_once,
+    one_worker_retries_with_growing_pauses_and_the_others_follow,
+    a_person_is_asked_once_and_can_retry_at_once,
     a_worker_resumes_as_soon_as_its_agent_makes_progress,
-    a_session_that_is_held_up_for_too_long_loses_its_task,
-    an_agent_that_cannot_start_is_started_again_and_nobody_is_asked,
-    a_worker_that_tries_again_and_is_stopped_leaves_it_to_another,
-    an_end_without_a_fault_is_held_up_all_the_same,
-    a_removed_runner_takes_its_outage_and_the_notice_along,
+    a_session_held_up_for_too_long_loses_its_task,
+    an_agent_that_cannot_start_is_retried_without_asking,
+    if_the_retrying_worker_is_stopped_another_retries,
+    a_held_up_session_that_exits_cleanly_makes_no_report,
+    removing_a_runner_ends_its_outage_and_the_notice,
 );
 
 /// Everything that is asked about these tasks and not answered.
@@ -74,7 +74,7 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fi
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "outage").count(), 1);
 }
 
-async fn a_removed_runner_takes_its_outage_and_the_notice_along(fixture: Fixture) {
+async fn removing_a_runner_ends_its_outage_and_the_notice(fixture: Fixture) {
     let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     assert_eq!(asked(&shop, &tasks).await.len(), 1);
     shop.fixture.done(&shop.fixture.ada, verbs::RunnerRemove { runner: shop.runner }).await;
@@ -87,7 +87,7 @@ async fn a_removed_runner_takes_its_outage_and_the_notice_along(fixture: Fixture
     assert_eq!(shop.fixture.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
 }
 
-async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(fixture: Fixture) {
+async fn one_worker_retries_with_growing_pauses_and_the_others_follow(fixture: Fixture) {
     let (mut shop, tasks) = out(fixture, HoldUp::Network).await;
     shop.fixture.pass(14_000);
     assert_eq!(shop.dispatch().await, 0);
@@ -123,7 +123,7 @@ async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(fixture: 
     }
 }
 
-async fn a_person_hears_once_and_may_have_it_tried_at_once(fixture: Fixture) {
+async fn a_person_is_asked_once_and_can_retry_at_once(fixture: Fixture) {
     let (mut shop, tasks) = out(fixture, HoldUp::Auth).await;
     let open = asked(&shop, &tasks).await;
     assert_eq!(open.len(), 1);
@@ -163,7 +163,7 @@ async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(fixture: Fixture) 
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "what comes after that is its own fault");
 }
 
-async fn a_session_that_is_held_up_for_too_long_loses_its_task(fixture: Fixture) {
+async fn a_session_held_up_for_too_long_loses_its_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Try for ever")]).await[0];
@@ -191,7 +191,7 @@ async fn a_session_that_is_held_up_for_too_long_loses_its_task(fixture: Fixture)
     assert_eq!(shop.dispatch().await, 1, "it is tried again");
 }
 
-async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(fixture: Fixture) {
+async fn an_agent_that_cannot_start_is_retried_without_asking(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("First start"), plain("At the same time")]).await;
@@ -208,7 +208,7 @@ async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(fixture
     assert_eq!(outcomes(&shop, tasks[1]).await, [AttemptOutcome::Released, AttemptOutcome::Accepted]);
 }
 
-async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(fixture: Fixture) {
+async fn if_the_retrying_worker_is_stopped_another_retries(fixture: Fixture) {
     let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     shop.fixture.pass(15_000);
     assert_eq!(shop.dispatch().await, 1);
@@ -223,7 +223,7 @@ async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(fixture: 
     assert_eq!(shop.dispatch().await, 1, "another tries");
 }
 
-async fn an_end_without_a_fault_is_held_up_all_the_same(fixture: Fixture) {
+async fn a_held_up_session_that_exits_cleanly_makes_no_report(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Say something")]).await[0];

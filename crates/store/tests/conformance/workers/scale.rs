@@ -8,10 +8,10 @@ use crate::execution::runner;
 use crate::fixture::Fixture;
 
 both!(
-    deep_queues_bring_workers_and_idleness_takes_them,
-    what_somebody_stopped_stays_stopped,
-    whoever_has_no_money_is_no_help,
-    nobody_multiplies_a_colleagues_workers,
+    deep_queues_add_workers_and_idle_ones_are_removed,
+    stopped_workers_are_not_replaced,
+    a_worker_without_budget_does_not_prevent_scaling_up,
+    a_colleagues_workers_are_not_multiplied,
 );
 
 impl Shop {
@@ -29,7 +29,7 @@ impl Shop {
     }
 }
 
-async fn deep_queues_bring_workers_and_idleness_takes_them(fixture: Fixture) {
+async fn deep_queues_add_workers_and_idle_ones_are_removed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let settings = WorkConfigure {
         scale_most: Some(3),
@@ -69,7 +69,7 @@ async fn deep_queues_bring_workers_and_idleness_takes_them(fixture: Fixture) {
     assert!(shop.decided("scaled_down").await);
 }
 
-async fn what_somebody_stopped_stays_stopped(fixture: Fixture) {
+async fn stopped_workers_are_not_replaced(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     shop.start(2).await;
     shop.scales(8).await;
@@ -78,7 +78,7 @@ async fn what_somebody_stopped_stays_stopped(fixture: Fixture) {
     assert_eq!((shop.dispatch().await, shop.there().await), (0, 2));
 }
 
-async fn whoever_has_no_money_is_no_help(fixture: Fixture) {
+async fn a_worker_without_budget_does_not_prevent_scaling_up(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
     shop.start_as(&shop.fixture.ada, input).await;
@@ -92,7 +92,7 @@ async fn whoever_has_no_money_is_no_help(fixture: Fixture) {
     assert_eq!(shop.there().await, 3, "it counts, but it takes nothing");
 }
 
-async fn nobody_multiplies_a_colleagues_workers(fixture: Fixture) {
+async fn a_colleagues_workers_are_not_multiplied(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };

@@ -9,12 +9,12 @@ use super::{Shop, plain};
 use crate::fixture::Fixture;
 
 both!(
-    nothing_said_and_nothing_changed_is_a_failed_attempt,
-    nothing_said_and_something_changed_is_done,
-    what_nobody_can_look_at_is_for_a_person,
-    nothing_said_does_not_meet_what_a_person_judges,
-    what_is_collected_says_where_it_is,
-    what_is_collected_names_its_commits,
+    an_attempt_without_message_and_changes_fails,
+    an_attempt_without_message_but_with_changes_is_done,
+    a_silent_attempt_with_unknown_changes_is_escalated,
+    an_attempt_without_message_and_changes_needs_no_judgement,
+    a_collected_report_names_its_deliverables,
+    a_collected_report_names_its_commits,
 );
 
 fn untouched() -> Changes {
@@ -43,7 +43,7 @@ impl Shop {
     }
 }
 
-async fn nothing_said_and_nothing_changed_is_a_failed_attempt(fixture: Fixture) {
+async fn an_attempt_without_message_and_changes_fails(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
@@ -65,7 +65,7 @@ async fn nothing_said_and_nothing_changed_is_a_failed_attempt(fixture: Fixture) 
     assert!(asked.question.contains("changed nothing"), "it says why: {}", asked.question);
 }
 
-async fn nothing_said_and_something_changed_is_done(fixture: Fixture) {
+async fn an_attempt_without_message_but_with_changes_is_done(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
@@ -74,7 +74,7 @@ async fn nothing_said_and_something_changed_is_done(fixture: Fixture) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
 }
 
-async fn what_nobody_can_look_at_is_for_a_person(fixture: Fixture) {
+async fn a_silent_attempt_with_unknown_changes_is_escalated(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     for told in [true, false] {
@@ -92,7 +92,7 @@ async fn what_nobody_can_look_at_is_for_a_person(fixture: Fixture) {
     }
 }
 
-async fn nothing_said_does_not_meet_what_a_person_judges(fixture: Fixture) {
+async fn an_attempt_without_message_and_changes_needs_no_judgement(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let acceptance = vec![Criterion::Text { text: "It is beautiful".into() }];
@@ -103,7 +103,7 @@ async fn nothing_said_does_not_meet_what_a_person_judges(fixture: Fixture) {
     assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Ready, 0), "nobody is asked about nothing");
 }
 
-async fn what_is_collected_says_where_it_is(fixture: Fixture) {
+async fn a_collected_report_names_its_deliverables(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![super::checked("Write it")]).await[0];
@@ -123,7 +123,7 @@ async fn what_is_collected_says_where_it_is(fixture: Fixture) {
     assert_eq!(detail.attempts[0].usage.cost_micros, Some(700), "counted once");
 }
 
-async fn what_is_collected_names_its_commits(fixture: Fixture) {
+async fn a_collected_report_names_its_commits(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     for (named, untold, first, earlier) in [(3_u32, 0, 1, 0), (102, 40, 3, 42)] {

@@ -10,9 +10,9 @@ use crate::fixture::Fixture;
 
 both!(
     names_and_colours_are_unique_and_stable,
-    what_cannot_work_is_refused,
+    unusable_workers_are_refused,
     only_the_owner_changes_a_worker,
-    everybody_who_sees_the_project_sees_its_workers,
+    people_who_see_a_project_see_its_workers,
 );
 
 fn named(agent: &str, count: u32) -> WorkerStart {
@@ -36,7 +36,7 @@ async fn names_and_colours_are_unique_and_stable(fixture: Fixture) {
     assert!(matches!(gone, Err(StoreError::NotFound("worker"))));
 }
 
-async fn what_cannot_work_is_refused(fixture: Fixture) {
+async fn unusable_workers_are_refused(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let refused = async |input: WorkerStart| shop.fixture.refused(&shop.fixture.ada, shop.starting(input)).await;
     for input in [
@@ -83,7 +83,7 @@ async fn only_the_owner_changes_a_worker(fixture: Fixture) {
     assert!(shop.decided("restarted").await);
 }
 
-async fn everybody_who_sees_the_project_sees_its_workers(fixture: Fixture) {
+async fn people_who_see_a_project_see_its_workers(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let filter = WorkerFilter { project: Some(shop.project.id) };

@@ -7,16 +7,16 @@ use super::{Shop, checked, plain};
 use crate::fixture::Fixture;
 
 both!(
-    who_stops_a_session_stops_its_worker_and_others_go_on,
-    a_session_whose_report_is_checked_just_ends,
-    who_stopped_a_worker_is_in_the_log,
+    stopping_a_session_stops_its_worker_and_frees_its_task,
+    a_session_whose_report_is_being_checked_just_exits,
+    the_log_names_the_person_who_stopped_a_worker,
 );
 
 async fn stop(shop: &Shop, session: domain::SessionId, force: bool) {
     shop.fixture.done(&shop.fixture.ada, verbs::SessionStop { session, input: SessionStop { force } }).await;
 }
 
-async fn who_stops_a_session_stops_its_worker_and_others_go_on(fixture: Fixture) {
+async fn stopping_a_session_stops_its_worker_and_frees_its_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let first = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Go astray")]).await[0];
@@ -51,7 +51,7 @@ async fn who_stops_a_session_stops_its_worker_and_others_go_on(fixture: Fixture)
     assert_eq!(shop.task(task).await.assigned_to, Some(first.id), "somebody said so");
 }
 
-async fn a_session_whose_report_is_checked_just_ends(fixture: Fixture) {
+async fn a_session_whose_report_is_being_checked_just_exits(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
@@ -70,7 +70,7 @@ async fn a_session_whose_report_is_checked_just_ends(fixture: Fixture) {
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Idle);
 }
 
-async fn who_stopped_a_worker_is_in_the_log(fixture: Fixture) {
+async fn the_log_names_the_person_who_stopped_a_worker(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let workers = shop.start(4).await;
     let task = shop.add(vec![plain("A job")]).await[0];

@@ -12,22 +12,22 @@ use crate::execution::{Memory, runner, show, spawn};
 use crate::fixture::{Fixture, id};
 
 both!(
-    a_task_goes_on_with_another_person_s_worker,
-    the_work_comes_along_when_whoever_had_it_is_out,
-    work_that_comes_back_from_a_colleague_is_not_one_s_own,
-    work_of_a_sandbox_goes_on_in_one,
-    who_has_it_is_told_so_and_it_happens_once,
-    a_command_of_somebody_else_runs_only_when_it_is_said,
-    another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said,
-    who_is_away_has_nothing_to_bring,
-    what_could_not_be_brought_is_said,
-    a_take_over_that_is_given_up_leaves_the_work_where_it_is,
-    what_is_over_is_not_taken_over,
-    whoever_is_handed_a_task_on_another_runner_gets_its_work,
-    whoever_is_handed_a_task_whose_runner_is_away_starts_afresh,
-    work_that_never_arrived_is_fetched_from_where_it_is,
-    what_a_person_works_in_stays_where_it_is,
-    nobody_needs_to_answer_about_what_was_taken_over,
+    another_persons_worker_continues_a_task,
+    the_work_is_transferred_once_the_old_session_has_exited,
+    work_that_returns_from_a_colleague_needs_approval,
+    work_from_a_sandbox_continues_in_a_sandbox,
+    a_take_over_by_the_holder_is_refused_and_a_retry_acts_once,
+    another_persons_command_must_be_given_explicitly,
+    another_agent_keeps_the_sandbox_unless_one_is_given,
+    an_absent_runner_transfers_no_work,
+    a_failed_transfer_is_reported,
+    an_abandoned_take_over_leaves_the_work_in_place,
+    a_finished_task_cannot_be_taken_over,
+    a_worker_on_another_runner_gets_the_earlier_work,
+    a_worker_starts_over_if_the_earlier_runner_is_away,
+    work_that_never_arrived_is_fetched_from_its_runner,
+    a_persons_own_workspace_is_not_transferred,
+    a_take_over_answers_open_escalations,
 );
 
 /// A task that a session of Ada's is at, and a runner of Bo's.
@@ -92,7 +92,7 @@ impl Half {
     }
 }
 
-async fn a_task_goes_on_with_another_person_s_worker(fixture: Fixture) {
+async fn another_persons_worker_continues_a_task(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let worker = half.shop.task(half.task).await.assigned_to.unwrap();
     half.taken().await;
@@ -110,7 +110,7 @@ async fn a_task_goes_on_with_another_person_s_worker(fixture: Fixture) {
     assert_eq!(shop.detail(task).await.task, after.task);
 }
 
-async fn the_work_comes_along_when_whoever_had_it_is_out(fixture: Fixture) {
+async fn the_work_is_transferred_once_the_old_session_has_exited(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.taken().await;
@@ -137,7 +137,7 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(fixture: Fixture) {
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
 }
 
-async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(fixture: Fixture) {
+async fn work_that_returns_from_a_colleague_needs_approval(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let taken = half.taken().await;
     let there = half.moving().await;
@@ -162,7 +162,7 @@ async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(fixture: Fixture
     assert_eq!(by, Some(id(&half.shop.fixture.bo)), "what Bo had in his hands is asked about");
 }
 
-async fn work_of_a_sandbox_goes_on_in_one(fixture: Fixture) {
+async fn work_from_a_sandbox_continues_in_a_sandbox(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let (ada, sandbox) = (half.shop.fixture.ada.clone(), Sandbox { network: true, home: false });
     let before = half.shop.fixture.store.session(&ada, half.old, Action::SeeExecution).await.unwrap();
@@ -187,7 +187,7 @@ async fn work_of_a_sandbox_goes_on_in_one(fixture: Fixture) {
     assert!(shown.sandbox, "who looks is told so");
 }
 
-async fn who_has_it_is_told_so_and_it_happens_once(fixture: Fixture) {
+async fn a_take_over_by_the_holder_is_refused_and_a_retry_acts_once(fixture: Fixture) {
     let half = Half::done(fixture).await;
     let bo = &half.shop.fixture.bo;
     let both = [half.shop.runner, half.theirs];
@@ -205,7 +205,7 @@ async fn who_has_it_is_told_so_and_it_happens_once(fixture: Fixture) {
     half.moving().await;
 }
 
-async fn a_command_of_somebody_else_runs_only_when_it_is_said(fixture: Fixture) {
+async fn another_persons_command_must_be_given_explicitly(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let argv = vec!["sh".to_owned(), "-c".into(), "make".into()];
     let input = WorkerStart { agent: "command".into(), argv: argv.clone(), ..Default::default() };
@@ -236,7 +236,7 @@ async fn a_command_of_somebody_else_runs_only_when_it_is_said(fixture: Fixture) 
     assert_eq!(shop.fixture.store.session_detail(&shop.fixture.ada, now).await.unwrap().argv, Vec::<String>::new());
 }
 
-async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(fixture: Fixture) {
+async fn another_agent_keeps_the_sandbox_unless_one_is_given(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let of = |network, home| Some(Sandbox { network, home });
     let argv = vec!["make".to_owned()];
@@ -265,7 +265,7 @@ async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(fixture: 
     assert_eq!(runs_in(&shop, shop.runner).await, of(false, false));
 }
 
-async fn who_is_away_has_nothing_to_bring(fixture: Fixture) {
+async fn an_absent_runner_transfers_no_work(fixture: Fixture) {
     let half = Half::done(fixture).await;
     half.shop.fixture.done(&half.shop.fixture.bo, half.taking(&[half.theirs])).await;
     assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
@@ -276,7 +276,7 @@ async fn who_is_away_has_nothing_to_bring(fixture: Fixture) {
     assert!(reason.contains("away"), "{reason}");
 }
 
-async fn what_could_not_be_brought_is_said(fixture: Fixture) {
+async fn a_failed_transfer_is_reported(fixture: Fixture) {
     let half = Half::done(fixture).await;
     half.taken().await;
     let moving = half.moving().await;
@@ -287,7 +287,7 @@ async fn what_could_not_be_brought_is_said(fixture: Fixture) {
     assert!(half.shop.log().await.iter().any(|entry| entry.reason == "it is too large"));
 }
 
-async fn a_take_over_that_is_given_up_leaves_the_work_where_it_is(fixture: Fixture) {
+async fn an_abandoned_take_over_leaves_the_work_in_place(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     let worker = half.taken().await.assigned_to.unwrap();
@@ -303,7 +303,7 @@ async fn a_take_over_that_is_given_up_leaves_the_work_where_it_is(fixture: Fixtu
     assert_eq!(detail.attempts[2].workspace, Some(before), "whoever is next goes on with it");
 }
 
-async fn what_is_over_is_not_taken_over(fixture: Fixture) {
+async fn a_finished_task_cannot_be_taken_over(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Quick")]).await[0];
@@ -317,7 +317,7 @@ async fn what_is_over_is_not_taken_over(fixture: Fixture) {
     assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
 }
 
-async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(fixture: Fixture) {
+async fn a_worker_on_another_runner_gets_the_earlier_work(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.handed(&[half.shop.runner, half.theirs]).await;
@@ -337,7 +337,7 @@ async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(fixture: Fixtu
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
 }
 
-async fn whoever_is_handed_a_task_whose_runner_is_away_starts_afresh(fixture: Fixture) {
+async fn a_worker_starts_over_if_the_earlier_runner_is_away(fixture: Fixture) {
     let half = Half::done(fixture).await;
     half.handed(&[half.theirs]).await;
     assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
@@ -346,7 +346,7 @@ async fn whoever_is_handed_a_task_whose_runner_is_away_starts_afresh(fixture: Fi
     assert!(desired[0].prompt.contains("If there is no such branch here"), "{}", desired[0].prompt);
 }
 
-async fn work_that_never_arrived_is_fetched_from_where_it_is(fixture: Fixture) {
+async fn work_that_never_arrived_is_fetched_from_its_runner(fixture: Fixture) {
     let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.handed(&[half.shop.runner, half.theirs]).await;
@@ -366,7 +366,7 @@ async fn work_that_never_arrived_is_fetched_from_where_it_is(fixture: Fixture) {
     assert_eq!((moving.from, moving.to), (before, third));
 }
 
-async fn what_a_person_works_in_stays_where_it_is(fixture: Fixture) {
+async fn a_persons_own_workspace_is_not_transferred(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let input = SessionSpawn { project: Some(shop.project.id), agent: "codex".into(), ..Default::default() };
     let mine = shop.fixture.done(&shop.fixture.ada, spawn(input, &[shop.runner])).await;
@@ -387,7 +387,7 @@ async fn what_a_person_works_in_stays_where_it_is(fixture: Fixture) {
     assert_eq!(shop.fixture.store.moving().await.unwrap(), []);
 }
 
-async fn nobody_needs_to_answer_about_what_was_taken_over(fixture: Fixture) {
+async fn a_take_over_answers_open_escalations(fixture: Fixture) {
     let half = Half::done(fixture).await;
     let fence = half.shop.task(half.task).await.lease.unwrap().fence;
     let (question, options) = ("Which one?".to_owned(), vec![]);

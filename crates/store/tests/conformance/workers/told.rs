@@ -8,7 +8,7 @@ use super::{Shop, plain};
 use crate::execution::project;
 use crate::fixture::Fixture;
 
-both!(one_event_tells_of_all_of_a_project, what_a_sync_tells_is_what_was_told);
+both!(one_event_announces_all_workers_of_a_project, a_sync_has_the_visible_workers_of_each_project);
 
 /// What was told of workers: for whom, and which.
 fn told(shop: &Shop) -> Vec<(Option<ProjectId>, Vec<Worker>)> {
@@ -26,7 +26,7 @@ async fn start_in(shop: &Shop, project: ProjectId, count: u32) -> Vec<WorkerId> 
     shop.fixture.done(&shop.fixture.ada, command).await.iter().map(|worker| worker.id).collect()
 }
 
-async fn one_event_tells_of_all_of_a_project(fixture: Fixture) {
+async fn one_event_announces_all_workers_of_a_project(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let hidden = project(&shop.fixture, Visibility::Private, false).await.id;
     let here = start_in(&shop, shop.project.id, 3).await;
@@ -52,7 +52,7 @@ async fn one_event_tells_of_all_of_a_project(fixture: Fixture) {
     }
 }
 
-async fn what_a_sync_tells_is_what_was_told(fixture: Fixture) {
+async fn a_sync_has_the_visible_workers_of_each_project(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let hidden = project(&shop.fixture, Visibility::Private, false).await.id;
     let here = start_in(&shop, shop.project.id, 2).await;

@@ -11,12 +11,12 @@ use super::{Shop, checked, plain};
 use crate::fixture::Fixture;
 
 both!(
-    a_cancelled_task_refuses_what_was_being_checked,
-    what_a_person_let_fail_or_has_done_again_is_refused,
-    what_was_taken_over_was_not_refused_for_what_it_is,
-    a_conflict_with_what_stands_no_more_is_over,
-    a_conflict_goes_on_with_the_next_that_is_met,
-    what_a_person_must_judge_is_asked_about_when_the_conflict_is_over,
+    cancelling_a_task_refuses_its_pending_report,
+    a_report_is_refused_if_a_person_fails_or_retries_its_task,
+    a_take_over_refuses_a_report_without_asking_for_fixes,
+    a_conflict_ends_when_the_other_output_is_withdrawn,
+    a_conflict_moves_on_to_the_next_conflicting_output,
+    a_judgement_is_requested_after_the_conflict_ends,
 );
 
 fn judged(description: &str) -> TaskAdd {
@@ -75,7 +75,7 @@ impl Shop {
     }
 }
 
-async fn a_cancelled_task_refuses_what_was_being_checked(fixture: Fixture) {
+async fn cancelling_a_task_refuses_its_pending_report(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
@@ -92,7 +92,7 @@ async fn a_cancelled_task_refuses_what_was_being_checked(fixture: Fixture) {
     assert_eq!((shop.task(task).await.status, shop.verdict(task).await.1), (TaskStatus::Cancelled, reason));
 }
 
-async fn what_a_person_let_fail_or_has_done_again_is_refused(fixture: Fixture) {
+async fn a_report_is_refused_if_a_person_fails_or_retries_its_task(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![judged("Write one"), judged("Write another")]).await;
@@ -112,7 +112,7 @@ async fn what_a_person_let_fail_or_has_done_again_is_refused(fixture: Fixture) {
     assert_eq!((verdict, reason.as_str()), (ReportVerdict::Refused, "Ada retried it: shorter"));
 }
 
-async fn what_was_taken_over_was_not_refused_for_what_it_is(fixture: Fixture) {
+async fn a_take_over_refuses_a_report_without_asking_for_fixes(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
@@ -138,7 +138,7 @@ async fn what_was_taken_over_was_not_refused_for_what_it_is(fixture: Fixture) {
     assert_eq!(taken.refused.as_deref(), None, "there is nothing to mend");
 }
 
-async fn a_conflict_with_what_stands_no_more_is_over(fixture: Fixture) {
+async fn a_conflict_ends_when_the_other_output_is_withdrawn(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
     let first = shop.asked(tasks[1]).await.remove(0);
@@ -157,7 +157,7 @@ async fn a_conflict_with_what_stands_no_more_is_over(fixture: Fixture) {
     super::sound(&mut shop.fixture.raw().await, shop.project.id).await;
 }
 
-async fn a_conflict_goes_on_with_the_next_that_is_met(fixture: Fixture) {
+async fn a_conflict_moves_on_to_the_next_conflicting_output(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
     let before = shop.asked(tasks[2]).await.remove(0);
@@ -172,7 +172,7 @@ async fn a_conflict_goes_on_with_the_next_that_is_met(fixture: Fixture) {
     assert_eq!((task.status, task.reason), (TaskStatus::Escalated, Some(asked.question)));
 }
 
-async fn what_a_person_must_judge_is_asked_about_when_the_conflict_is_over(fixture: Fixture) {
+async fn a_judgement_is_requested_after_the_conflict_ends(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), judged("Rename it")]).await;
     let session: Option<SessionId> = shop.asked(tasks[1]).await[0].session;
