@@ -1,4 +1,4 @@
-//! Access is asked inside the transaction: private is not found, read-only is forbidden, an observer only looks.
+//! Access is checked inside the transaction: private is not found, read-only is forbidden, an observer only reads.
 
 use domain::{Visibility, Visibility::*};
 use protocol::{
@@ -69,7 +69,7 @@ fn sign<T>(answer: Result<T, StoreError>) -> char {
     }
 }
 
-/// Looks, reads, writes, changes Ada's message, governs.
+/// Tries to see, read, write, change Ada's message, and administer.
 async fn check(fixture: &Fixture, caller: &Caller, visibility: Visibility, expected: &str) {
     assert_eq!(verbs(fixture, caller, visibility).await, expected, "{caller:?} {visibility}");
 }

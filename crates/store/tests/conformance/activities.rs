@@ -1,4 +1,4 @@
-//! Activities: started, changed, with every version kept.
+//! Activities: created and changed; every version is kept.
 
 use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ActivityStatus, LinkKind, ProjectId, Visibility};

@@ -1,4 +1,4 @@
-//! What others wrote runs on a runner only when its owner allowed it.
+//! Other people's text runs on a runner only with its owner's approval.
 
 use domain::{
     Actor, Answered, ApprovalKind, RunnerId, RunnerPolicy, SessionId, SessionStatus, TaskId, TaskStatus, Visibility,
@@ -64,7 +64,7 @@ fn with_command(description: &str) -> TaskAdd {
     TaskAdd { description: description.into(), acceptance, ..Default::default() }
 }
 
-/// A task with a command that `author` added, done by Ada's worker, whose runner is to check it.
+/// A task with a command that `author` added; Ada's worker has reported it, and her runner must check it.
 async fn reported(shop: &mut Shop, author: &Caller, title: &str) -> (TaskId, DesiredCheck) {
     let command = verbs::TaskAdd { project: shop.project.id, input: TasksAdd { tasks: vec![with_command(title)] } };
     let task = shop.fixture.done(author, command).await.tasks[0].id;
@@ -171,7 +171,7 @@ async fn a_permanent_grant_covers_one_text_only(fixture: Fixture) {
     let command = waiting.iter().find(|one| one.kind == ApprovalKind::Command).unwrap();
     shop.fixture.done(&shop.fixture.ada, answer(command, Answered::Text)).await;
     let left = open(&shop.fixture, &shop.fixture.ada).await;
-    // The setup is the project owner's own, who is the runner's owner: nobody is asked about it.
+    // The project's owner, who wrote the setup, also owns the runner: it needs no approval.
     assert!(left.is_empty(), "{left:?}");
     let grants = shop.fixture.store.grants(&shop.fixture.ada).await.unwrap();
     assert_eq!(grants.len(), 1);
@@ -270,7 +270,7 @@ async fn approvals_of_ended_work_are_withdrawn(fixture: Fixture) {
     assert!(open(&fixture, &fixture.bo).await.is_empty());
     let error = fixture.refused(&fixture.bo, answer(&one, Answered::Once)).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error:?}");
-    // The same when what waited went away without a word.
+    // The same if the waiting session disappears without a report.
     let again = fixture.done(&fixture.bo, spawn(in_project(&project, "again"), &[his])).await;
     let wishes = vec![wish(ApprovalKind::Repository, "/srv/parser")];
     memory.happened(&fixture, FactBody::ApprovalWanted { subject: Subject::Session(again.id), wishes }).await;
@@ -399,7 +399,7 @@ async fn an_approval_for_a_sandbox_does_not_cover_running_without_one(fixture: F
         asked.extend(open(&shop.fixture, &ada).await.iter().filter(|one| one.task == Some(task)).map(|_| title));
     }
     assert_eq!(asked, ["none", "wider"], "a permission is for its sandbox, or a tighter one");
-    // The same for everything of an author.
+    // The same for a grant to an author.
     let waiting = open(&shop.fixture, &ada).await;
     let wider = waiting.iter().find(|one| one.reach == Some(SHOWS_HOME)).unwrap();
     shop.fixture.done(&ada, answer(wider, Answered::Author)).await;
@@ -464,7 +464,7 @@ async fn a_requester_cannot_widen_the_sandbox_of_a_session(fixture: Fixture) {
     assert_eq!(got(&fixture.ada, ask(Some(SHOWS_HOME))).await.sandbox, Some(SHOWS_HOME), "her own choice is hers");
     let asking = RunnerUpdate { policy: Some(RunnerPolicy::Ask), sandbox_others: None };
     fixture.done(&fixture.ada, verbs::RunnerUpdate { runner: hers, input: asking }).await;
-    // A workspace in which something contained has worked.
+    // A workspace in which a sandboxed session has worked.
     let kept = got(&fixture.ada, ask(Some(TIGHT))).await.workspace.workspace;
     let there = SessionSpawn { workspace: Some(kept), ..ask(Some(SHOWS_HOME)) };
     assert_eq!(got(&fixture.bo, there).await.sandbox, Some(TIGHT));
@@ -522,7 +522,7 @@ async fn an_agents_text_with_its_persons_token_is_the_agents(fixture: Fixture) {
     let trail = shop.fixture.store.audit(&ada, AuditPage { limit: Some(500), ..Default::default() }).await.unwrap();
     let entry = trail.iter().find(|entry| entry.verb == "task.add").unwrap();
     assert_eq!(entry.via, Some(protocol::ActedBy::Agent { session: None }));
-    // A session that it asks for on its person's own runner waits for the person, too.
+    // A session that the agent requests on its person's own runner also waits for the person.
     let input = in_project(&shop.project, "work");
     let made = shop.fixture.done(&agent, spawn(input, &[shop.runner])).await;
     assert!(made.asked_by.is_some_and(|by| by.by_agent));

@@ -85,7 +85,7 @@ async fn pages_go_back_in_time(fixture: Fixture) {
     assert_eq!(all.len() as u64, all[0], "no gap, and Ada sees everything here");
 }
 
-/// A trail with some entries; how many.
+/// Creates some entries; returns their number.
 async fn some_entries(fixture: &Fixture) -> u64 {
     let project = fixture.project(Visibility::Private).await.id;
     for number in 0..20 {
@@ -154,7 +154,7 @@ async fn an_agents_actions_are_recorded_as_the_agents(fixture: Fixture) {
     assert_eq!(by(0), (domain::AuthorKind::Agent, Some(session)));
     assert_eq!(by(1), (domain::AuthorKind::User, None));
 
-    // A colleague reads that an agent did it, and not in which session.
+    // A colleague reads that an agent did it, but not in which session.
     let theirs = &trail(&fixture, &fixture.bo).await[0];
     assert_eq!((theirs.number, theirs.via), (newest.number, Some(ActedBy::Agent { session: None })));
     assert_eq!((theirs.origin.as_str(), newest.origin.as_str()), ("", "192.0.2.9"));

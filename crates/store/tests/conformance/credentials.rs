@@ -1,4 +1,4 @@
-//! Tokens, logins and runners: valid for a time, ended at once, stored as hashes only.
+//! Tokens, logins and runners: credentials expire, can be revoked at once, and are stored only as hashes.
 
 use domain::{Actor, TokenKind, Visibility};
 use protocol::{ObserverCreate, RunnerCreate, TokenCreate, verbs};
@@ -200,7 +200,7 @@ async fn a_runner_that_connects_or_disconnects_creates_an_event(fixture: Fixture
     assert_eq!(fixture.store.runners(&fixture.ada).await.unwrap(), vec![seen.clone()]);
     let told = EventBody::Change { change: protocol::Change::Runner { runner: seen.clone() } };
     assert_eq!(fixture.heard().last().unwrap().body, told);
-    // A newer link, perhaps at another hub: the end of the older one is no news.
+    // There is a newer link, perhaps at another hub: the end of the older one is no news.
     let hub = Caller::hub("socket");
     fixture.done(&hub, SeeRunner { runner: runner.id, link: "two".into(), about: Some(about) }).await;
     let before = fixture.store.extent().await.unwrap();
@@ -209,7 +209,7 @@ async fn a_runner_that_connects_or_disconnects_creates_an_event(fixture: Fixture
     fixture.done(&hub, SeeRunner { runner: unknown, link: "x".into(), about: None }).await;
     assert_eq!(fixture.store.extent().await.unwrap(), before, "an older link, and a runner that was removed meanwhile");
     assert!(fixture.store.runners(&fixture.ada).await.unwrap()[0].connected);
-    // A hub that died cannot say that its runners are gone.
+    // A crashed hub cannot report that its runners are gone.
     fixture.pass(170_000);
     let heard = fixture.store.now();
     fixture.pass(30_000);

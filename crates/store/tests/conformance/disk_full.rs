@@ -1,4 +1,4 @@
-//! A full disk: new work is refused with the reason, reads go on, and freed space is enough to recover.
+//! A full disk: writes are refused with the reason, reads continue, and the hub recovers when space is freed.
 
 use domain::{Timestamp, Visibility};
 use protocol::MessagePage;
@@ -32,7 +32,7 @@ async fn on_a_tiny_disk() {
     let mut acknowledged = 0;
     for round in 0..3 {
         let filler = Filler::fill(&disk);
-        // What the log file has taken already is still free for use.
+        // The space that the log file already has is still usable.
         let refusal = loop {
             match fixture.store.write(&fixture.ada, None, send(project, &"x".repeat(4000))).await {
                 Ok(_) => acknowledged += 1,
@@ -42,7 +42,7 @@ async fn on_a_tiny_disk() {
         assert!(matches!(refusal, StoreError::Storage(_)), "round {round}: {refusal:?}");
         assert!(refusal.to_string().contains("reads go on"), "{refusal}");
         assert!(fixture.store.trouble().is_some());
-        // Several at once are a group, which fails as one and then one by one.
+        // Concurrent writes are a group, which fails as a whole and then one by one.
         let (one, two) = tokio::join!(
             fixture.store.write(&fixture.ada, None, send(project, &"y".repeat(9000))),
             fixture.store.write(&fixture.bo, None, send(project, &"y".repeat(9000))),
@@ -64,7 +64,7 @@ async fn on_a_tiny_disk() {
     assert_eq!(raw.number("SELECT COUNT(*) FROM events").await.cast_unsigned(), newest);
 }
 
-/// The n-th page that is written does not fit, for each n: the write is undone, reads go on, and so does the next write.
+/// For each n, the n-th written page does not fit: the write is rolled back, reads continue, and the next write succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "run in a mount namespace by a test above"]
 async fn with_room_for_some_pages() {
@@ -89,7 +89,7 @@ async fn with_room_for_some_pages() {
                 Err(other) => panic!("{pages} pages: {other:?}"),
             }
         }
-        // Readers, also those of one state, are as they were.
+        // Readers, even long ones, are not affected.
         fixture.store.state(&fixture.bo).await.unwrap();
         drop(filler);
         fixture.say(&fixture.ada, project, "there is room").await;
@@ -127,7 +127,7 @@ async fn opened_on_a_full_disk() {
     store.close().await;
 }
 
-/// A folder that is a disk of this many bytes.
+/// A folder on its own disk of this many bytes.
 fn tiny(bytes: u64) -> (tempfile::TempDir, std::path::PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let disk = directory.path().to_owned();

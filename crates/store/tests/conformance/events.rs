@@ -1,4 +1,4 @@
-//! Events are numbered without a gap, become visible in order, and are told in order.
+//! Events are numbered without a gap, become visible in order, and are published in order.
 
 use protocol::verbs;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) async fn crowd(store: &Arc<Store>, who: &Caller, project: ProjectId, 
     }
 }
 
-/// Polls for events until told to stop and nothing is left; panics at a gap.
+/// Polls for events until stopped and none is left; panics at a gap.
 pub(crate) async fn follow(store: Arc<Store>, stop: Arc<AtomicBool>) -> Vec<Event> {
     let mut seen: Vec<Event> = Vec::new();
     loop {

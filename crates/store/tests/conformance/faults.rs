@@ -1,4 +1,4 @@
-//! PostgreSQL goes away, comes back, refuses to write: nothing acknowledged is lost, and the store recovers by itself.
+//! PostgreSQL disconnects, restarts, or refuses writes: no acknowledged write is lost, and the store recovers by itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use testkit::{Fsync, Postgres, wait_until};
 use crate::fixture::{Fixture, Place, send};
 use crate::proxy::Proxy;
 
-/// Sends messages, each with its own key until it is acknowledged; returns what was acknowledged.
+/// Sends messages, retrying each with its own key until it is acknowledged; returns the acknowledged ones.
 async fn write_on(
     store: Arc<Store>,
     who: Caller,
@@ -35,7 +35,7 @@ async fn write_on(
     acknowledged
 }
 
-/// Lets eight people write while `harm` is done, then checks that each of their messages is there once.
+/// Lets eight people write during `harm`, then checks that each of their messages is stored once.
 async fn survives(fixture: &Fixture, harm: impl AsyncFnOnce()) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
     let stop = Arc::new(AtomicBool::new(false));
@@ -121,7 +121,7 @@ async fn a_database_that_turns_read_only_refuses_with_the_reason_and_recovers() 
     assert_eq!(fixture.store.trouble(), None);
 }
 
-/// The server commits, but the hub does not hear of it: only the caller, who has the key, may try again.
+/// The server commits, but the hub gets no answer: only the caller, who has the key, may retry.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_not_run_again() {
     let server = Postgres::start(Fsync::Off);
@@ -150,7 +150,7 @@ async fn a_commit_whose_answer_is_lost_is_not_run_again() {
     assert_eq!(fixture.say(&fixture.ada, project, "on").await.number, 5);
 }
 
-/// A hub stops in the middle of a commit: the other one goes on, and the first one gives up and comes back.
+/// A hub stops in the middle of a commit: the other one continues, and the first one gives up and recovers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_that_stops_does_not_stop_the_other() {
     let server = Postgres::start(Fsync::Off);

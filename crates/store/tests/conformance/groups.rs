@@ -1,4 +1,4 @@
-//! Waiting commands share a commit; what becomes of one is not what becomes of the others.
+//! Waiting commands share a commit, but each succeeds or fails separately.
 //!
 //! In one thread the writer runs only when every command of a `join!` is in its queue: they are one group.
 
@@ -46,7 +46,7 @@ async fn a_refused_command_does_not_harm_its_group(fixture: Fixture) {
 
 async fn a_failing_command_does_not_harm_its_group(fixture: Fixture) {
     let project = fixture.project(Visibility::ReadWrite).await.id;
-    // The next version is there already: writing it breaks the table's key.
+    // The next version already exists: writing it violates the table's key.
     fixture.raw().await.run("INSERT INTO versions (subject, version, author, at, content) SELECT subject, 2, author, at, content FROM versions").await;
     let write = ProjectUpdate { content: Some("other".into()), ..Default::default() };
     let (one, bad, two) = tokio::join!(

@@ -1,4 +1,4 @@
-//! A retry with the same key acts once and answers the same.
+//! A retry with the same key acts once and gets the same answer.
 
 use domain::Visibility;
 use protocol::{MessagePage, TokenCreate, verbs};

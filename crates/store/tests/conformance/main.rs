@@ -1,4 +1,4 @@
-//! What the store promises, checked on SQLite and on PostgreSQL: many small cases, one file per subject.
+//! The store's guarantees, checked on SQLite and PostgreSQL: many small cases, one file per subject.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 /// Makes two tests of each case, one for each database.

@@ -1,4 +1,4 @@
-//! Opening: one hub per SQLite file, a schema that is ours, a clear reason otherwise.
+//! Opening: one hub per SQLite file, a known schema, and a clear error otherwise.
 
 use domain::Timestamp;
 use store::{OpenError, Store, StoreError};
@@ -87,8 +87,8 @@ async fn an_unreachable_database_is_reported_as_unreachable() {
     assert!(matches!(error, OpenError::Lock(..)), "{error}");
 }
 
-/// Closing any handle of a file lets go of all locks that the process has on it, SQLite's too; then the next program
-/// that looks at the file takes itself for the only one, and removes the log under the hub's feet.
+/// Closing any handle of a file releases all locks of the process on it, including SQLite's. The next program that opens
+/// the file then believes that it is alone, and removes the log of the running hub.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_second_hub_does_not_release_the_locks_of_the_first() {
     let fixture = Fixture::open(Place::sqlite()).await;

@@ -1,4 +1,4 @@
-//! People: who they are, their names, and closing the hub to one.
+//! People: their identity, their names, and disabling them.
 
 use protocol::{Change, InviteCreate, Rename, verbs};
 use store::{AcceptInvite, Bearer, Caller, EnterByGithub, EnterHubOwner, EventBody, Secret, StoreError};

@@ -1,4 +1,4 @@
-//! Projects: created, changed, deleted, with every version kept.
+//! Projects: created, changed and deleted; every version is kept.
 
 use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ProjectId, Visibility};
@@ -128,7 +128,7 @@ async fn each_text_is_a_version(fixture: Fixture) {
 async fn versions_come_in_pages_of_bounded_size(fixture: Fixture) {
     let made = fixture.project(Visibility::ReadWrite).await;
     for number in 2..=130_u32 {
-        // The newest forty are as long as they may be.
+        // The newest forty have the maximum length.
         let filler = if number > 90 { "x".repeat(60_000) } else { String::new() };
         fixture.done(&fixture.ada, write(made.id, &format!("v{number}\n{filler}"), None)).await;
     }
@@ -137,7 +137,7 @@ async fn versions_come_in_pages_of_bounded_size(fixture: Fixture) {
         let versions = fixture.store.project_versions(&fixture.ada, made.id, page).await.unwrap();
         versions.into_iter().map(|version| (version.version, version.content.len())).collect::<Vec<_>>()
     };
-    // What one answer holds is bounded by its bytes, however many versions are asked for.
+    // An answer is limited in bytes, however many versions are requested.
     let newest = page(None, None).await;
     assert!(newest.iter().map(|(_, size)| size).sum::<usize>() <= 1 << 20, "{}", newest.len());
     let (mut seen, mut before) = (Vec::new(), None);
@@ -153,7 +153,7 @@ async fn versions_come_in_pages_of_bounded_size(fixture: Fixture) {
     let error =
         fixture.store.project_versions(&fixture.ada, made.id, VersionPage { before: None, limit: Some(101) }).await;
     assert!(error.unwrap_err().to_string().contains("1 to 100"));
-    // Two versions are compared by themselves, however old they are.
+    // Any two versions can be compared, however old they are.
     let pair = async |from, to| {
         let pair = fixture.store.project_pair(&fixture.ada, made.id, DiffRange { from, to }).await.unwrap();
         pair.into_iter().map(|version| version.version).collect::<Vec<_>>()
@@ -236,6 +236,6 @@ async fn a_list_stays_within_the_size_of_an_answer(fixture: Fixture) {
     assert!(listed.iter().map(|one| one.content.len()).sum::<usize>() <= MAX_LISTED_CHARACTERS);
     assert_eq!(listed.last().unwrap().name, (many - 1).to_string(), "the newest are there");
     assert!(listed.len() + 5 > many && listed[0].name != "0", "{} of {many}", listed.len());
-    // Those that do not fit can still be found.
+    // Projects that do not fit can still be found.
     assert_eq!(fixture.store.projects(&fixture.ada).await.unwrap(), []);
 }

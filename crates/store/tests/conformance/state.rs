@@ -1,4 +1,4 @@
-//! The state at a position is what the events up to it make, for whoever looks, whatever happens at once.
+//! The state at a position equals the events up to it, for every viewer, even with concurrent writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::fixture::{Fixture, Place};
 use crate::model::Model;
 use crate::script::{Known, Op, op, play};
 
-/// Looks at the state until told to stop.
+/// Reads the state repeatedly until stopped.
 async fn look(store: Arc<Store>, caller: Caller, stop: Arc<AtomicBool>) -> Vec<(Seq, Vec<Change>)> {
     let mut looks = Vec::new();
     loop {

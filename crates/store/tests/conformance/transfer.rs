@@ -1,4 +1,4 @@
-//! Export, import and backup: everything moves, or nothing does.
+//! Export, import and backup: all or nothing.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ both!(
     a_backup_of_a_live_database_is_consistent,
 );
 
-/// Something in every table and every column that may be empty.
+/// Fills every table and every nullable column.
 async fn fill(fixture: &Fixture) {
     let repositories =
         vec![protocol::Repository { location: "/srv/a".into(), base_branch: None, ..Default::default() }];
@@ -55,7 +55,7 @@ async fn fill(fixture: &Fixture) {
         .done(&fixture.ada, verbs::ObserverCreate { project, input: ObserverCreate { name, expires_at } })
         .await
         .link;
-    // One session with everything, one with nothing but what it needs.
+    // One session with all fields, one with only the required ones.
     let machine = execution::runner(fixture, &fixture.ada, "box", 4).await;
     let shared = execution::project(fixture, Visibility::ReadWrite, true).await;
     let input = SessionSpawn {
@@ -89,7 +89,7 @@ async fn fill(fixture: &Fixture) {
     fixture.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
 }
 
-/// Tasks that nobody has, that wait, that were handed back with much to say and with little, and one that somebody asks about.
+/// Tasks that are ready, blocked, reported with all fields and with few, and one with a question.
 async fn work(fixture: &Fixture) {
     let project = tasks::shared(fixture).await;
     let named = |name: &str, deps: &[&str]| tasks::named(name, deps);

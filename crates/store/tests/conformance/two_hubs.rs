@@ -1,4 +1,4 @@
-//! Two stores on one PostgreSQL, as two hubs have them: one order of events, and every race has one winner.
+//! Two stores on one PostgreSQL, like two hubs: one order of events, and every race has one winner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,7 +122,7 @@ async fn a_hub_receives_the_notifications_of_the_other() {
     fixture.store.ring(newest).await.unwrap();
     doorbell.heard().await.unwrap();
     assert_eq!(other.extent().await.unwrap().newest, newest);
-    // A doorbell whose connection is cut rings once, so that nothing is missed meanwhile.
+    // A lost connection also rings the doorbell once, so that no event is missed.
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' \
                AND datname = current_database()";
     fixture.raw().await.run(cut).await;

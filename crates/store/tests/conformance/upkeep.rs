@@ -1,4 +1,4 @@
-//! Compaction: old events go, the horizon says how far back a client can resume.
+//! Compaction: old events are deleted; the horizon says how far back a client can resume.
 
 use domain::{Seq, Visibility};
 use store::{Caller, Compact, CreateLoginLink, Extent};

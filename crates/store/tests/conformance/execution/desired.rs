@@ -1,4 +1,4 @@
-//! What a runner should have: its own sessions that are not over, whole, as of a generation.
+//! A runner's desired state: all of its own unfinished sessions, as of a generation.
 
 use domain::{SessionMode, SessionStatus, Visibility};
 use protocol::{Sandbox, SessionSpawn, SessionStop, verbs};
@@ -47,7 +47,7 @@ async fn the_desired_state_is_complete_and_has_nothing_of_other_runners(fixture:
     assert_eq!(plan.workspace.repository.as_ref(), project.repositories.first());
     assert_eq!((plan.workspace.base.as_deref(), plan.workspace.repository_by.clone()), (Some("main"), None));
 
-    // Another text, another repository: what was planned stays as it was but for the context.
+    // The project gets another text and repository: the plan stays the same except for the context.
     let input = protocol::ProjectUpdate {
         content: Some("Parser 2".into()),
         repositories: Some(Vec::new()),
@@ -94,7 +94,7 @@ async fn sessions_in_a_sandboxed_workspace_are_sandboxed(fixture: Fixture) {
     let refused = fixture.refused(&fixture.ada, spawn(more(of(true, true)), &[mine])).await;
     assert!(refused.to_string().contains("without a sandbox"), "{refused}");
     Memory::new(mine).at(&fixture, first.id, SessionStatus::Exited).await;
-    // What it wants, in the same workspace; and what it gets.
+    // The sandbox that a session in the same workspace wants, and the one that it gets.
     for (wanted, got) in [
         (of(true, true), of(true, true)),
         (None, of(true, true)),

@@ -1,4 +1,4 @@
-//! Facts: each once, in order, about a runner's own, whatever its clock and its manners.
+//! Facts: each once, in order, and only about the runner's own sessions, even with a wrong clock or hostile text.
 
 use domain::{SessionId, SessionStatus, Timestamp, Visibility, WorkspaceStatus};
 use protocol::link::{Fact, FactBody};
@@ -35,7 +35,7 @@ async fn facts_are_accepted_once_and_in_order(fixture: Fixture) {
     assert_eq!(events(), before);
     assert_eq!(memory.tell(&fixture, vec![facts[0].clone(), facts[2].clone()]).await, 1, "up to the gap");
     assert_eq!(show(&fixture, &fixture.ada, session).await.state.status, SessionStatus::Working);
-    // The answer was lost: everything comes again, and twice.
+    // The answer was lost: all facts are sent again, and twice.
     assert_eq!(memory.tell(&fixture, [facts.clone(), facts.clone()].concat()).await, 3);
     assert_eq!(show(&fixture, &fixture.ada, session).await.state.status, SessionStatus::Idle);
     assert_eq!(events(), before + 3, "each was told once");
@@ -51,7 +51,7 @@ async fn another_journal_counts_from_one(fixture: Fixture) {
     let mut memory = Memory::new(mine);
     memory.at(&fixture, session, SessionStatus::Working).await;
     assert_eq!(memory.at(&fixture, session, SessionStatus::Idle).await, 2);
-    // Its disk was lost: it begins again, and what it says is heard.
+    // The runner lost its disk: it starts a new journal, and its facts are accepted.
     let mut fresh = Memory::new(mine);
     assert_eq!(fresh.tell(&fixture, vec![]).await, 0);
     assert_eq!(fresh.at(&fixture, session, SessionStatus::Waiting).await, 1);
@@ -75,7 +75,7 @@ async fn an_exited_session_stays_exited(fixture: Fixture) {
         assert_eq!(fixture.heard().len(), events, "and nobody is told");
         let now = everything(&fixture).await;
         assert_eq!((&now[..3], &now[4..]), (&rows[..3], &rows[4..]), "but it is acknowledged");
-        // What it used and recorded may well come later.
+        // Its usage and its recording may be reported later.
         let fact = FactBody::Recorded { session, output_bytes: u64::MAX, disk_bytes: 5, duration_ms: 7 };
         memory.happened(&fixture, fact).await;
         let recording = show(&fixture, &fixture.ada, session).await.recording;

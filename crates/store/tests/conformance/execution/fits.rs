@@ -1,4 +1,4 @@
-//! What an agent can do on its runner is known before a session is made.
+//! An agent's capabilities on its runner are checked before a session is created.
 
 use domain::{RunnerId, SessionMode, SessionStatus, Visibility};
 use protocol::link::FactBody;
@@ -14,7 +14,7 @@ both!(
     a_missing_agent_is_named_with_its_installation,
 );
 
-/// An agent that can be started in these ways: whether it takes a prompt there, and takes up conversations.
+/// An agent with these modes: whether each accepts a prompt, and resumes conversations.
 fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
     let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode {
         mode,
@@ -56,7 +56,7 @@ async fn an_unsupported_mode_is_refused_at_once(fixture: Fixture) {
     assert!(error.to_string().contains("`shell` runs itself and nothing else"), "{error}");
     assert_eq!(everything(&fixture).await, before, "nothing was made");
     fixture.done(&fixture.ada, spawn(plain, &[mine])).await;
-    // A runner that does not say what its agents can is believed to know.
+    // If a runner does not report the capabilities of its agents, the spawn is accepted.
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..in_project(&project, "work") };
     fixture.done(&fixture.ada, spawn(alone, &[mine])).await;
 }
@@ -86,7 +86,7 @@ async fn a_conversation_resumes_in_a_mode_that_its_agent_supports(fixture: Fixtu
     assert_eq!(wanted.conversation.as_deref(), Some("c-1"));
     assert!(!wanted.prompt.is_empty(), "without a screen it is told something");
     memory.at(&fixture, next.id, SessionStatus::Exited).await;
-    // It cannot any more.
+    // It no longer can.
     let mut about = about(4);
     about.agents.push(agent("helper", &[(SessionMode::Headless, true, false)]));
     let command = SeeRunner { runner: mine, link: "box".into(), about: Some(about) };

@@ -1,4 +1,4 @@
-//! Who sees sessions and workspaces, in lists as by name.
+//! Who sees sessions and workspaces, in lists and by id.
 
 use domain::{Action, Actor, SessionId, SessionStatus, UserId, Visibility};
 use protocol::{Change, ExecutionFilter};

@@ -1,4 +1,4 @@
-//! Sessions and workspaces: what is wanted, what runners say, and who is told.
+//! Sessions and workspaces: the desired state, runners' facts, and visibility.
 
 mod desired;
 mod facts;
@@ -16,7 +16,7 @@ use store::{Caller, Placed, SeeRunner, TakeFacts};
 
 use crate::fixture::{Fixture, create_project};
 
-/// What a runner with room for `capacity` sessions says of itself.
+/// The description of a runner with room for `capacity` sessions.
 pub(crate) fn about(capacity: u32) -> RunnerAbout {
     let agent = |name: &str, version: Option<&str>| FoundAgent {
         name: name.into(),
@@ -35,7 +35,7 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
     }
 }
 
-/// A runner of somebody's that is there, as far as the store knows.
+/// A person's runner that has connected, as far as the store knows.
 pub(crate) async fn runner(fixture: &Fixture, owner: &Caller, name: &str, capacity: u32) -> RunnerId {
     let id = fixture.done(owner, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner.id;
     let about = Some(about(capacity));
@@ -55,23 +55,23 @@ pub(crate) async fn project(fixture: &Fixture, visibility: Visibility, share_exe
     fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await
 }
 
-/// A session in a fresh activity of a project.
+/// A session in a new activity of a project.
 pub(crate) fn in_project(project: &Project, prompt: &str) -> SessionSpawn {
     SessionSpawn { project: Some(project.id), agent: "codex".into(), prompt: Some(prompt.into()), ..Default::default() }
 }
 
-/// Spawns on whichever of the runners fits.
+/// Spawns on one of the runners.
 pub(crate) fn spawn(input: SessionSpawn, connected: &[RunnerId]) -> Placed<verbs::SessionSpawn> {
     Placed { verb: verbs::SessionSpawn { input }, connected: connected.to_vec() }
 }
 
-/// What a session is at.
+/// A session's state.
 pub(crate) fn state(status: SessionStatus, since: Timestamp) -> SessionState {
     let code = (status == SessionStatus::Exited).then_some(0);
     SessionState { status, detail: None, code, signal: None, since }
 }
 
-/// A runner's memory, which numbers what it tells.
+/// A runner's journal, which numbers its facts.
 pub(crate) struct Memory {
     pub(crate) runner: RunnerId,
     pub(crate) journal: JournalId,
@@ -90,38 +90,38 @@ impl Memory {
         Fact { number, at: Timestamp::from_millis(0), body }
     }
 
-    /// Has facts stored; says up to where they are.
+    /// Stores facts; returns the last stored number.
     pub(crate) async fn tell(&self, fixture: &Fixture, facts: Vec<Fact>) -> u64 {
         let (runner, journal) = (self.runner, self.journal);
         fixture.done(&Caller::hub("link"), TakeFacts { runner, journal, facts }).await.acknowledged
     }
 
-    /// Has one thing stored that happened.
+    /// Stores one fact.
     pub(crate) async fn happened(&mut self, fixture: &Fixture, body: FactBody) -> u64 {
         let fact = self.fact(body);
         self.tell(fixture, vec![fact]).await
     }
 
-    /// A workspace is there, on the branch that it should have.
+    /// Reports that a workspace is ready, on its wanted branch.
     pub(crate) async fn ready(&mut self, fixture: &Fixture, workspace: &Workspace) -> u64 {
         let (workspace, branch, base) = (workspace.id, workspace.branch.clone(), workspace.base.clone());
         let path = "/somewhere".to_owned();
         self.happened(fixture, FactBody::WorkspaceReady { workspace, path, branch, base, ports: None }).await
     }
 
-    /// A session is at something else.
+    /// Reports a session's new status.
     pub(crate) async fn at(&mut self, fixture: &Fixture, session: SessionId, status: SessionStatus) -> u64 {
         let state = state(status, fixture.store.now());
         self.happened(fixture, FactBody::SessionState { session, state }).await
     }
 }
 
-/// A session as its owner sees it now.
+/// A session as the caller sees it.
 pub(crate) async fn show(fixture: &Fixture, caller: &Caller, session: SessionId) -> Session {
     fixture.store.session_detail(caller, session).await.unwrap().session
 }
 
-/// Every row that is not about whom somebody is, and how many events and entries there are.
+/// Every row except those about identities, and the number of events and audit entries.
 pub(crate) async fn everything(fixture: &Fixture) -> Vec<Vec<Vec<String>>> {
     let mut raw = fixture.raw().await;
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Stopping, resuming, keeping; and what cannot be taken away while something runs.
+//! Stopping, resuming and keeping sessions, and what cannot be deleted while sessions run.
 
 use domain::{SessionId, SessionStatus, Visibility};
 use protocol::link::FactBody;
@@ -96,7 +96,7 @@ async fn a_conversation_is_resumed_in_its_workspace(fixture: Fixture) {
     let conversation = Some("c-1".to_owned());
     memory.happened(&fixture, FactBody::SessionUsage { session, usage, model, conversation }).await;
     assert!(show(&fixture, &fixture.ada, made.id).await.resumable);
-    // Where there is no room for it, or nobody to start it, it is refused as a fresh session is.
+    // Without free capacity or a connected runner, it is refused like a new session.
     let away = Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![] };
     let error = fixture.refused(&fixture.ada, away).await;
     let there = fixture.refused(&fixture.ada, spawn(in_project(&project, "more"), &[])).await;
@@ -156,7 +156,7 @@ async fn a_project_with_live_sessions_cannot_be_deleted(fixture: Fixture) {
     for table in ["sessions", "workspaces", "activities"] {
         assert_eq!(raw.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
     }
-    // What comes late about it is taken and changes nothing.
+    // Late facts about it are accepted and change nothing.
     assert_eq!(memory.at(&fixture, made, SessionStatus::Working).await, 2);
 }
 

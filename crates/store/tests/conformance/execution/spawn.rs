@@ -70,7 +70,7 @@ async fn a_session_joins_an_activity_and_a_workspace(fixture: Fixture) {
     let mine = runner(&fixture, &fixture.bo, "bo's", 4).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
     let activity = fixture.done(&fixture.ada, verbs::ActivityCreate { project: project.id, input }).await.id;
-    // Bo works in Ada's activity, on a machine of his own.
+    // Bo works in Ada's activity, on his own machine.
     let input = SessionSpawn {
         activity: Some(activity),
         agent: "command".into(),
@@ -100,7 +100,7 @@ async fn a_session_joins_an_activity_and_a_workspace(fixture: Fixture) {
     assert_eq!(fixture.store.workspaces(&fixture.bo, all).await.unwrap().len(), 1);
     assert_eq!(fixture.store.sessions(&fixture.bo, all).await.unwrap().len(), 2);
 
-    // One that was deleted, or never could be made, takes nobody in.
+    // A workspace that was deleted or could not be created accepts no session.
     let mut memory = Memory::new(mine);
     memory.happened(&fixture, FactBody::WorkspaceCleaned { workspace: first.workspace }).await;
     let error = fixture.refused(&fixture.bo, spawn(again.clone(), &[mine])).await;
@@ -131,7 +131,7 @@ async fn a_refused_spawn_leaves_nothing(fixture: Fixture) {
     assert!(matches!(error, StoreError::Invalid { field: "activity", .. }), "{error:?}");
     let error = ask(SessionSpawn { activity: Some(made.activity), project: Some(readable.id), ..base.clone() }).await;
     assert!(matches!(error, StoreError::Invalid { field: "project", .. }), "{error:?}");
-    // Bo sees Ada's workspace and may not work in it; one that does not exist is not found.
+    // Bo sees Ada's workspace but may not work in it; an unknown workspace is not found.
     let foreign = SessionSpawn { activity: Some(made.activity), workspace: Some(made.workspace), ..base.clone() };
     assert!(matches!(ask(foreign).await, StoreError::Forbidden(_)));
     let nowhere = SessionSpawn { workspace: Some(WorkspaceId::generate()), ..base.clone() };
@@ -148,7 +148,7 @@ async fn a_refused_spawn_leaves_nothing(fixture: Fixture) {
     assert_eq!(everything(&fixture).await, before);
 }
 
-/// T5: what git, a shell, a command line or a terminal could take for something else.
+/// T5: names that git, a shell, a command line or a terminal could misinterpret.
 pub(super) const HOSTILE: [&str; 20] = [
     "--upload-pack=id",
     "--output=x",
@@ -226,7 +226,7 @@ async fn hostile_names_are_refused_and_leave_nothing(fixture: Fixture) {
     }
     assert_eq!(everything(&fixture).await, before);
 
-    // What a command's arguments hold is its own business; what others read of it is harmless.
+    // A command's arguments may contain anything, but the text that others read is sanitized.
     let argv = vec!["sh".into(), "-c".into(), "printf '\u{1b}[31m'\nid".into()];
     let input = SessionSpawn { agent: "command".into(), argv: argv.clone(), prompt: None, ..base };
     let made = fixture.done(&fixture.ada, spawn(input, &[mine])).await;
@@ -268,7 +268,7 @@ async fn a_branch_belongs_to_one_workspace_and_is_never_the_base(fixture: Fixtur
     let error = fixture.refused(&fixture.ada, on(&here, "refs/heads/x")).await;
     assert!(error.to_string().contains("refs/heads/"), "{error}");
 
-    // Another repository, another stranger's project, and names that only look alike are no matter.
+    // Another repository, another person's project, and similar names do not conflict.
     let other = SessionSpawn {
         branch: Some("dup".into()),
         repository: Some("https://example.org/lexer".into()),
@@ -277,7 +277,7 @@ async fn a_branch_belongs_to_one_workspace_and_is_never_the_base(fixture: Fixtur
     fixture.done(&fixture.ada, spawn(other, &[hers])).await;
     fixture.done(&fixture.bo, on(&elsewhere, "dup")).await;
     fixture.done(&fixture.ada, on(&here, "dup2")).await;
-    // In the workspace itself one goes on; and once it could not be made, or is gone, its name is free.
+    // A session in the same workspace may use the branch; if the workspace failed or was deleted, its name is free.
     let again = SessionSpawn {
         activity: Some(made.activity),
         workspace: Some(made.workspace),

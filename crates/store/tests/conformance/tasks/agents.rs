@@ -1,4 +1,4 @@
-//! Agents with the token of their session: their worker is the session's.
+//! Agents with the token of their session: they act as the session's worker.
 
 use domain::{Actor, SessionId, TaskStatus, Visibility};
 use protocol::{ActivityCreate, TaskReason, TaskTake, verbs};
@@ -81,7 +81,7 @@ async fn an_agent_cannot_make_a_persons_decisions(fixture: Fixture) {
     let me = agent(&fixture, project.id, session.id);
     add(&fixture, project.id, vec![task("one")]).await;
     let mut held = taken(&fixture, project.id, "w").await;
-    // Until a person is asked: the answer is theirs.
+    // Until a person is asked: only the person can answer.
     while detail(&fixture, held.task.id).await.escalations.is_empty() {
         fixture.done(&fixture.ada, failure(held.task.id, held.lease.fence, "cannot")).await;
         if detail(&fixture, held.task.id).await.escalations.is_empty() {
@@ -117,7 +117,7 @@ async fn an_agent_cannot_take_tasks_of_its_persons_other_workers(fixture: Fixtur
     ] {
         assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
     }
-    // Whatever name it gives, it is the worker of its session.
+    // It acts as the worker of its session, even if it gives another name.
     let input = TaskTake { task: None, worker: Some("laptop".into()), abilities: vec![], wait_seconds: None };
     let own = fixture.done(&me, verbs::TaskTake { project: project.id, input }).await.taken.unwrap();
     assert_ne!((own.task.id, own.lease.worker), (held.task.id, held.lease.worker));

@@ -1,4 +1,4 @@
-//! Asking a person: the answer goes into the task, and work goes on.
+//! Questions to a person: the answer becomes part of the task, and work continues.
 
 use domain::{AnswerAct, EscalationKind, TaskStatus, Visibility};
 use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk, TaskReason, verbs};

@@ -1,4 +1,4 @@
-//! Attempts: each hold on a task is shown from its beginning to its end.
+//! Attempts: each lease of a task is shown from its start to its end.
 
 use domain::AttemptOutcome;
 use protocol::{TakenTask, TaskRelease, Usage, verbs};
@@ -12,7 +12,7 @@ both! {
     a_question_names_the_workers_that_had_the_task,
 }
 
-/// How a worker's attempts ended, the last one first.
+/// The outcomes of a worker's attempts, newest first.
 async fn outcomes(fixture: &Fixture, held: &TakenTask) -> Vec<AttemptOutcome> {
     let worker = fixture.store.worker(&fixture.ada, held.lease.worker).await.unwrap();
     worker.attempts.iter().map(|done| done.attempt.outcome).collect()

@@ -1,4 +1,4 @@
-//! Reports of work that is on a branch somewhere: checked by a runner, in a workspace made from it.
+//! Reports of work on a branch: checked by a runner, in a workspace created from the branch.
 
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, Visibility};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
@@ -21,7 +21,7 @@ both! {
     other_work_in_the_workspace_is_not_judged,
 }
 
-/// A project with a repository, and a task in it whose report needs files, in the hands of an external worker.
+/// A project with a repository, and a task with a file criterion, held by an external worker.
 struct Outside {
     fixture: Fixture,
     project: Project,
@@ -182,7 +182,7 @@ async fn if_the_checking_runner_goes_away_another_checks(fixture: Fixture) {
 
 async fn a_person_decides_if_no_runner_can_check(fixture: Fixture) {
     let out = Outside::open(fixture).await;
-    // Bo's runner is not the project's to use.
+    // The project may not use Bo's runner.
     runner(&out.fixture, &out.fixture.bo, "aside", 4).await;
     out.report("theirs").await;
     let shown = detail(&out.fixture, out.task).await;

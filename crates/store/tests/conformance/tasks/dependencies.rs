@@ -1,4 +1,4 @@
-//! The graph: what waits becomes ready with the last thing it waits for, and says why it waits in vain.
+//! The graph: a task becomes ready with its last dependency, and an unreachable task says why.
 
 use domain::{AnswerAct, TaskId, TaskStatus};
 use protocol::{AddedTasks, Deliverables, EscalationAnswer, EscalationFilter, verbs};

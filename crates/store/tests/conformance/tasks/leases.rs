@@ -1,4 +1,4 @@
-//! Leases and fences: renewed by signs of life, lost without, and a zombie writes nothing.
+//! Leases and fences: heartbeats renew a lease, and a worker that lost its lease cannot write.
 
 use domain::limits::MAX_LATE_REPORTS;
 use domain::{AttemptOutcome, EscalationKind, TaskStatus, Timestamp};

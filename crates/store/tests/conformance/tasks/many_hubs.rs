@@ -10,7 +10,7 @@ use store::{Caller, Reported, Store};
 use super::{adds, named, report, shared, sound, takes, task};
 use crate::fixture::{Fixture, Place};
 
-/// Takes and reports as one worker until there is nothing left.
+/// Takes and reports tasks as one worker until none is left.
 async fn work(store: Arc<Store>, caller: Caller, project: ProjectId, name: String) -> Vec<TaskId> {
     let mut done = Vec::new();
     while let Some(held) = store.write(&caller, None, takes(project, &name)).await.unwrap().value.taken {
@@ -57,11 +57,11 @@ async fn dependants_become_ready_once_on_several_hubs() {
         work(fixture.store.clone(), fixture.ada.clone(), project, "one".into()),
         work(other, fixture.ada.clone(), project, "two".into()),
     );
-    // Whoever finds nothing leaves; the last to finish finds what it made ready.
+    // A worker that finds no task exits; the last one to finish finds the task that it made ready.
     assert_eq!(one.len() + two.len(), 11);
 }
 
-/// A hub that was alone decides ahead of what is on its way; then another writes in between, again and again.
+/// A hub that was alone decides ahead of its in-flight transaction; then another hub writes in between, repeatedly.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn early_decisions_are_repeated_if_another_hub_wrote() {
     let fixture = Fixture::open(Place::postgres().await).await;

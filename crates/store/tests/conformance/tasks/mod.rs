@@ -26,15 +26,15 @@ use testkit::Raw;
 
 use crate::fixture::Fixture;
 
-/// How long a lease holds when nobody says otherwise.
+/// The default duration of a lease.
 pub(crate) const LEASE: i64 = 90_000;
 
-/// A project of Ada's that others write in.
+/// A project of Ada's with write access for others.
 pub(crate) async fn shared(fixture: &Fixture) -> ProjectId {
     fixture.project(Visibility::ReadWrite).await.id
 }
 
-/// What is ready is in the queue and nothing else is; what is held is its worker's task.
+/// Checks that the queue contains exactly the ready tasks, and that each held task is its worker's task.
 pub(crate) async fn sound(raw: &mut Raw, project: ProjectId) {
     let of = format!("t.project = '{project}'");
     let queued = "EXISTS (SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.task = t.id AND \
@@ -50,7 +50,7 @@ pub(crate) async fn sound(raw: &mut Raw, project: ProjectId) {
     assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "held, and not its worker's task");
 }
 
-/// A task to be added.
+/// A task to add.
 pub(crate) fn task(description: &str) -> TaskAdd {
     TaskAdd {
         id: None,
@@ -65,7 +65,7 @@ pub(crate) fn task(description: &str) -> TaskAdd {
     }
 }
 
-/// A task with a name, which waits for others by theirs.
+/// A named task that depends on other names.
 pub(crate) fn named(name: &str, deps: &[&str]) -> TaskAdd {
     let deps = deps.iter().map(|dep| (*dep).to_owned()).collect();
     TaskAdd { id: Some(name.into()), deps, ..task(&format!("Do {name}")) }
@@ -93,13 +93,13 @@ pub(crate) async fn take(fixture: &Fixture, project: ProjectId, worker: &str) ->
     fixture.done(&fixture.ada, takes(project, worker)).await
 }
 
-/// Takes a task that must be there.
+/// Takes a task; one must be ready.
 pub(crate) async fn taken(fixture: &Fixture, project: ProjectId, worker: &str) -> TakenTask {
     let taken = take(fixture, project, worker).await;
     taken.taken.unwrap_or_else(|| panic!("nothing for {worker}: {:?}", taken.why_not))
 }
 
-/// Why nothing was taken.
+/// Why no task was taken.
 pub(crate) async fn why_not(fixture: &Fixture, project: ProjectId, worker: &str) -> String {
     let taken = take(fixture, project, worker).await;
     assert!(taken.taken.is_none(), "{taken:?}");
@@ -118,7 +118,7 @@ pub(crate) fn failure(task: TaskId, fence: u64, why: &str) -> verbs::TaskReport 
     report
 }
 
-/// Reports what is held.
+/// Reports a held task as done.
 pub(crate) async fn finish(fixture: &Fixture, held: &TakenTask) -> protocol::Report {
     match fixture.done(&fixture.ada, report(held.task.id, held.lease.fence, "done")).await {
         Reported::Taken(report) => report,
@@ -156,7 +156,7 @@ pub(crate) fn answers(escalation: domain::EscalationId, text: &str) -> verbs::Es
     verbs::EscalationAnswer { escalation, input: EscalationAnswer { option: None, act: None, text: Some(text.into()) } }
 }
 
-/// The words of a refusal of this kind.
+/// The message of a refusal of this kind.
 pub(crate) fn conflict(error: &StoreError) -> &str {
     match error {
         StoreError::Conflict(why) => why,

@@ -1,4 +1,4 @@
-//! What a hub remembers between transactions is never taken for true when another hub has written.
+//! A hub does not use its cache after another hub has written.
 
 use domain::{ProjectId, TaskStatus, Visibility};
 use protocol::{Freeze, ProjectUpdate, verbs};
@@ -6,7 +6,7 @@ use protocol::{Freeze, ProjectUpdate, verbs};
 use super::{add_one, adds, beat, expire, finish, report, shared, status, take, taken, takes, task, why_not};
 use crate::fixture::{Fixture, Place};
 
-/// A fixture whose store has had the database to itself for some transactions, and so remembers what it read.
+/// A fixture whose store was alone on the database for some transactions, and so has filled its cache.
 async fn settled() -> (Fixture, ProjectId) {
     let fixture = Fixture::open(Place::postgres().await).await;
     let project = shared(&fixture).await;
@@ -56,7 +56,7 @@ async fn a_heartbeat_at_another_hub_counts_without_an_event() {
     let held = taken(&fixture, project, "w").await;
     fixture.pass(60_000);
     other.write(&fixture.ada, None, beat(held.task.id, held.lease.fence)).await.unwrap();
-    // The same at this hub, which remembers the older end of the lease, must not bring it back.
+    // A heartbeat at this hub, which has cached the older expiry, must not restore that one.
     let lease = fixture.done(&fixture.ada, beat(held.task.id, held.lease.fence)).await;
     assert!(lease.expires_at > held.lease.expires_at);
     fixture.pass(60_000);

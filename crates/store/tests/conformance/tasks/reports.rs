@@ -63,7 +63,7 @@ async fn reports_and_escalations_of_a_task_are_limited(fixture: Fixture) {
     let acceptance = vec![Criterion::Text { text: "It reads well".into() }];
     let id = add_one(&fixture, project, TaskAdd { acceptance, ..task("write") }).await;
     finish(&fixture, &taken(&fixture, project, "a").await).await;
-    // As after very many attempts.
+    // The state after very many attempts.
     let (mut raw, long) = (fixture.raw().await, "x".repeat(100_000));
     let first = raw.rows("SELECT r.id, e.id FROM reports r, escalations e").await.remove(0);
     raw.run("BEGIN").await;

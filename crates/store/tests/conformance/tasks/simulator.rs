@@ -1,8 +1,8 @@
 //! Small simulated worlds, a thousand of them in `make test-long`: workers are stopped and revived, crash, lose their
-//! network; messages come late, twice, in another order; time jumps. No task ever has two live holds, a zombie writes
-//! nothing, each task is accepted once, and every world ends.
+//! network; messages come late, twice, in another order; time jumps. No task ever has two leases, a worker without a lease
+//! cannot write, each task is accepted once, and every world ends.
 //!
-//! The store is the real one, on a SQLite file in memory. A seed that fails is named and can be run alone.
+//! The store is the real one, on a SQLite file in memory. A failing seed is named and can be run alone.
 
 mod model;
 mod world;

@@ -1,4 +1,4 @@
-//! Taking: one task to one worker, in the order of the queue, and why not.
+//! Taking tasks: each goes to one worker, in queue order; an empty answer has a reason.
 
 use domain::{AttemptOutcome, TaskStatus, WorkerKind};
 use protocol::{TaskAdd, TaskTake, verbs};

@@ -1,4 +1,4 @@
-//! Turns: many hand back and take the next in one transaction.
+//! Turns: many workers report and take their next tasks in one transaction.
 
 use domain::{ReportVerdict, TaskStatus};
 use protocol::{TaskTake, TaskTurn, Turned, TurnedIn, verbs};

@@ -1,4 +1,4 @@
-//! Reports whose runner goes away before it has checked them.
+//! Reports whose runner disconnects before it has checked them.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, Timestamp};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
@@ -24,12 +24,12 @@ both!(
     a_report_without_criteria_to_check_needs_no_person,
 );
 
-/// As if there had always been a hub.
+/// A hub that has always been running.
 fn ever() -> Timestamp {
     Timestamp::from_millis(0)
 }
 
-/// A shop whose only task was reported and is to be checked by a runner that has gone.
+/// A shop whose only task was reported, and whose runner disconnected before the check.
 struct Left {
     shop: Shop,
     task: TaskId,
@@ -54,7 +54,7 @@ impl Left {
         Self { shop, task, report, gone }
     }
 
-    /// So long that nobody waits any more.
+    /// After the hub has stopped waiting for the runner.
     async fn give_up(fixture: Fixture) -> Self {
         let left = Self::open(fixture).await;
         left.shop.fixture.pass(LEASE);
@@ -98,7 +98,7 @@ impl Shop {
         self.fixture.done(&Caller::hub("link"), SeeRunner { runner: self.runner, link: "box".into(), about }).await;
     }
 
-    /// No runner is there; since `hub` that is known.
+    /// Gives up overdue checks without a connected runner; the hub has been running since `hub`.
     async fn gives_up(&self, hub: Timestamp) -> Vec<ReportId> {
         self.fixture.done(&Caller::hub("foreman"), GiveUpChecks { connected: Vec::new(), hub }).await
     }

@@ -1,4 +1,4 @@
-//! Failures in a row take a worker offline; a trial brings it back.
+//! Consecutive failures take a worker offline; a successful trial brings it back.
 
 use domain::{TaskStatus, WorkerStatus};
 use protocol::{WorkConfigure, verbs};

@@ -1,4 +1,4 @@
-//! Budgets stop work before they are overrun.
+//! Budgets stop work before they are exceeded.
 
 use domain::{AttemptOutcome, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
@@ -136,7 +136,7 @@ async fn a_worker_that_takes_tasks_itself_keeps_to_the_budget(fixture: Fixture) 
     assert!(why.contains("the project's budget is spent"), "{why}");
 }
 
-/// The runner has another agent, whose sessions tell what they use or do not.
+/// Adds an agent to the runner; `counts`: whether its sessions report their usage.
 async fn knows(shop: &Shop, name: &str, counts: bool) {
     let mut about = about(8);
     let mode = AgentMode {

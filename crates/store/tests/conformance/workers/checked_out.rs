@@ -1,4 +1,4 @@
-//! Where the work of a task is: on the branch that is checked out, whatever the workspace's own is called.
+//! A task's work is on the checked-out branch, which may not be the workspace's own.
 
 use domain::{ReportVerdict, SessionStatus, TaskId};
 use protocol::link::{Changes, FactBody};
@@ -18,7 +18,7 @@ fn on(name: &str) -> Option<CheckedOut> {
     Some(CheckedOut::Branch { name: name.into() })
 }
 
-/// What a finished task's report hands over when its runner found this checked out, and the branch of its attempt.
+/// The branch in a finished task's report if its runner found this checked out, and the branch of its attempt.
 async fn reported(fixture: Fixture, checked_out: Option<CheckedOut>) -> (Deliverables, Option<String>, Option<String>) {
     let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
@@ -50,7 +50,7 @@ async fn without_a_reported_branch_the_workspaces_branch_counts(fixture: Fixture
     assert_eq!((made.branch, attempt), (own.clone(), own));
 }
 
-/// Ada's worker is stopped half-way, and somebody else takes the task: the branch that they are told, and their brief.
+/// Ada's worker is stopped half-way and another one takes the task: returns its branch and its brief.
 async fn next(shop: &Shop, task: TaskId) -> (Option<String>, String) {
     let worker = shop.task(task).await.assigned_to.unwrap();
     shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker, input: WorkerStop { force: true } }).await;

@@ -1,4 +1,4 @@
-//! What becomes of reports that runners check.
+//! Reports that runners check.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
@@ -47,7 +47,7 @@ fn changes(tree: &str, lines: (u32, u32)) -> Changes {
 }
 
 impl Shop {
-    /// The report of a task that is to be checked.
+    /// The pending report of a task.
     pub(super) async fn pending(&self, task: TaskId) -> ReportId {
         let (_, checks) = self.desired().await;
         checks.iter().find(|check| check.task == task).expect("its report is to be checked").report
@@ -154,7 +154,7 @@ async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
     let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what.word() == "escalated").collect();
     assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
-    // Whoever says that it is to be tried again means more than once.
+    // A retry by a person allows several more tries.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
     shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
     shop.fixture.pass(1_000);
@@ -360,7 +360,7 @@ async fn only_people_with_access_to_the_session_see_patches(fixture: Fixture) {
         shop.finishes(*task, "Done.").await;
         shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
     }
-    // As it is asked when the second worker is an external one: no session is behind it.
+    // As if the second worker were external: the question has no session.
     shop.fixture.raw().await.run("UPDATE escalations SET session = NULL").await;
     let asked = async |caller: &Caller| {
         let store = &shop.fixture.store;
@@ -383,7 +383,7 @@ async fn only_people_with_access_to_the_session_see_patches(fixture: Fixture) {
             assert_eq!(seen, (None, None), "{caller:?}");
         }
     }
-    // The other one is Bo's: they see that one, and not Ada's.
+    // The other output is Bo's: he sees that one, but not Ada's.
     let bo = crate::fixture::id(&shop.fixture.bo);
     shop.fixture.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
     for seen in asked(&shop.fixture.bo).await {

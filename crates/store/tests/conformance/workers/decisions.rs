@@ -1,4 +1,4 @@
-//! What is decided about a worker is in its history, with the reason.
+//! Decisions about a worker are in its history, with their reasons.
 
 use domain::{Actor, AuthorKind, SessionId, SessionStatus, TaskStatus, WorkerId, WorkerStatus};
 use protocol::link::FactBody;
@@ -23,7 +23,7 @@ both!(
 );
 
 impl Shop {
-    /// Why this was decided about a worker, as its history says.
+    /// The reason for a decision, from a worker's history.
     async fn history(&self, worker: WorkerId, what: &str) -> Vec<String> {
         let log = self.fixture.store.worker(&self.fixture.ada, worker).await.unwrap().log;
         log.into_iter().filter(|entry| entry.what.word() == what).map(|entry| entry.reason).collect()
@@ -117,7 +117,7 @@ async fn a_missing_program_is_named(fixture: Fixture) {
 
 async fn only_people_with_access_to_a_session_see_why_it_failed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
-    // One worker after another fails, and a person is asked.
+    // Each worker fails, and then a person is asked.
     shop.configure(WorkConfigure { workers_per_task: Some(3), ..Default::default() }).await;
     shop.start(3).await;
     let task = shop.add(vec![plain("Set it up")]).await[0];

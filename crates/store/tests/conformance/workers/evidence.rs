@@ -1,4 +1,4 @@
-//! What a session showed and changed, for whoever must decide, and for nobody else.
+//! Evidence from a session: visible only to people with access to it.
 
 use domain::{AnswerAct, AttemptOutcome};
 use protocol::{Change, Criterion, Escalation, EscalationAnswer, TaskAdd, verbs};
@@ -9,7 +9,7 @@ use crate::fixture::Fixture;
 
 both!(evidence_is_sent_to_people_with_access_to_the_session, an_escalation_shows_the_earlier_workers_of_its_task);
 
-/// Escalations that clients were told of, each with whether only those are told who may look into the session.
+/// Published escalations, each with whether only people with access to the session receive it.
 fn told(fixture: &Fixture) -> Vec<(Escalation, bool)> {
     let heard = fixture.heard();
     let escalation = |event: &std::sync::Arc<store::Event>| match &event.body {
@@ -21,7 +21,7 @@ fn told(fixture: &Fixture) -> Vec<(Escalation, bool)> {
     heard.iter().filter_map(escalation).collect()
 }
 
-/// What is asked, as somebody's page has it.
+/// The escalations in a person's state.
 async fn state(fixture: &Fixture, caller: &Caller) -> Vec<Escalation> {
     let (_, changes) = fixture.store.state(caller).await.unwrap();
     let asked = changes.into_iter().filter_map(|change| match change {

@@ -1,4 +1,4 @@
-//! What a report leaves out is filled in from what the runner saw.
+//! Missing parts of a report are filled in from the runner's findings.
 
 use domain::{Actor, SessionId, TaskId};
 use protocol::link::{ChangedFile, Changes};
@@ -16,7 +16,7 @@ both!(
     a_report_that_gives_up_names_its_branch,
 );
 
-/// What a runner found: these files and commits.
+/// A runner's findings: these files and commits.
 fn changes(files: &[(&str, &str)], commits: &[&str]) -> Changes {
     let file = |(path, content): &(&str, &str)| ChangedFile {
         path: (*path).into(),
@@ -42,7 +42,7 @@ fn said(fence: u64, deliverables: Option<Deliverables>, failed: Option<&str>) ->
     TaskReport { fence, summary, deliverables, context_score: None, usage: None, failed }
 }
 
-/// The session of a task reports it with these; its runner finds those.
+/// A task's session reports these deliverables; its runner finds those changes.
 async fn reported(shop: &mut Shop, task: TaskId, given: Option<Deliverables>, found: Changes) -> Deliverables {
     let fence = shop.task(task).await.lease.unwrap().fence;
     shop.fixture.done(&shop.fixture.ada, verbs::TaskReport { task, input: said(fence, given, None) }).await;

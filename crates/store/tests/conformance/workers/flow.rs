@@ -1,4 +1,4 @@
-//! From a task to its session, and from what the session does to the end of the task.
+//! From a task to its session, and from the session's facts to the end of the task.
 
 use domain::{AttemptOutcome, HoldUp, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::{WorkerStop, verbs};

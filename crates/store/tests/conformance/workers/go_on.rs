@@ -1,4 +1,4 @@
-//! Who goes on with a task whose session ended before the task did, and who does not.
+//! Which workers are resumed after their session exited before the task was done.
 
 use domain::{AttemptOutcome, EscalationKind, SessionStatus, TaskId, TaskStatus, Visibility, WorkerStatus};
 use protocol::{FoundAgent, ProjectUpdate, TaskAsk, WorkConfigure, WorkerStart, verbs};
@@ -17,7 +17,7 @@ both!(
     a_message_after_a_refusal_is_another_report,
 );
 
-/// A task whose report is checked, by a worker of Bo's on a runner of his.
+/// A reported task whose check is pending, by a worker of Bo's on his runner.
 async fn theirs(fixture: Fixture) -> (Shop, TaskId) {
     let mut shop = Shop::open(fixture).await;
     shop.runner = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
@@ -30,7 +30,7 @@ async fn theirs(fixture: Fixture) -> (Shop, TaskId) {
     (shop, task)
 }
 
-/// The task is in the queue again, and nobody was begun for it.
+/// Checks that the task is queued again, and that no further session was started.
 async fn is_let_go(shop: &Shop, task: TaskId, why: &str) {
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Released));
@@ -64,7 +64,7 @@ async fn a_worker_without_budget_is_not_resumed(fixture: Fixture) {
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
     shop.ends(task, "Wrote it.").await;
-    // What it cost is known only when it is over.
+    // Its cost is known only after its end.
     let session = shop.detail(task).await.attempts[0].sessions[0];
     shop.costs(session, 3_000_000).await;
     shop.found(task, false, "`out.txt` does not exist", None).await;
@@ -99,7 +99,7 @@ async fn a_task_waits_for_the_answer_to_a_worker_that_exited(fixture: Fixture) {
 
 async fn a_message_after_a_refusal_is_another_report(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
-    // An agent that cannot work alone.
+    // An agent without a headless mode.
     let mut about = about(4);
     about.agents[0] = FoundAgent { headless: false, ..about.agents[0].clone() };
     let see = SeeRunner { runner: shop.runner, link: "box".into(), about: Some(about) };

@@ -1,4 +1,4 @@
-//! Who takes which task.
+//! Which worker gets which task.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The line of work that a task began ends with it; those of people are theirs.
+//! A task's own activity ends with the task; people's activities stay as they are.
 
 use domain::{ActivityId, ActivityStatus, SessionStatus, TaskStatus};
 use protocol::{ActivityCreate, ActivityUpdate, SessionSpawn, TaskAdd, verbs};

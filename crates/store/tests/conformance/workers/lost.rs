@@ -1,4 +1,4 @@
-//! Workers that are not heard from.
+//! Workers that fall silent.
 
 use domain::{AttemptOutcome, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::WorkConfigure;
@@ -25,7 +25,7 @@ fn hub() -> Caller {
     Caller::hub("foreman")
 }
 
-/// The shop's runner was heard from so long ago.
+/// The shop's runner was last heard from this many milliseconds ago.
 fn heard(shop: &Shop, ago_ms: u32) -> RenewLeases {
     RenewLeases { runners: vec![LastHeard { ago_ms, ..LastHeard::now(shop.runner) }] }
 }

@@ -1,4 +1,4 @@
-//! How the work goes, in numbers.
+//! Metrics of a project's work.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::{
@@ -68,7 +68,7 @@ async fn the_current_work_is_listed(fixture: Fixture) {
     assert_eq!(doing[0].files, ["src/a.rs"]);
 }
 
-/// A person accepts what they were asked about.
+/// A person accepts the report of an open escalation.
 async fn accepts(shop: &Shop, task: TaskId) {
     let asked = shop.detail(task).await.escalations.pop().expect("somebody is asked");
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
@@ -91,7 +91,7 @@ fn over_time(metrics: &Metrics, noticed: &Option<Noticed>) {
     assert_eq!(of(|point| Some(point.busy)), [2_000 / 75, 2_000 / 75, 100, 100].map(Some));
 }
 
-/// Two sessions fail; one is told of at once, the other when its runner is heard from again, 40 s later.
+/// Two sessions fail; one is reported at once, the other when its runner reconnects, 40 s later.
 async fn a_failure_is_noticed_when_its_runner_reconnects(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
@@ -107,7 +107,7 @@ async fn a_failure_is_noticed_when_its_runner_reconnects(fixture: Fixture) {
     assert_eq!(metrics.failures, Some(Noticed { times: 2, median_ms: 0, longest_ms: 40_000 }));
     assert_eq!((metrics.vanished, metrics.detection_ms), (None, None));
     assert_eq!(metrics.series[47].failures, metrics.failures);
-    // Whoever says that it failed is not found out, even if an earlier session of the task ended so.
+    // A reported failure does not count as noticed, even if an earlier session of the task failed.
     let held = taken(&shop.fixture, shop.project.id, "outside").await;
     assert!(tasks.contains(&held.task.id));
     let mut gives_up = report(held.task.id, held.lease.fence, "no");
@@ -129,8 +129,8 @@ async fn metrics_of_an_empty_project_are_empty(fixture: Fixture) {
 }
 
 /// In seconds: two managed workers work from 0 to 10, and people accept both results at 70, one that only they could
-/// judge and one that the checks refused. At 70 somebody takes a task, is last heard from at 100, and is lost at 190; the
-/// other does it until 200. Somebody outside does two more, until 220 and 240.
+/// judge and one that the checks refused. At 70 a worker takes a task, is last heard from at 100, and is lost at 190; the
+/// other does it until 200. An external worker does two more, until 220 and 240.
 async fn metrics_of_a_history_match_manual_counts(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     let strict = WorkConfigure { tries_per_worker: Some(0), workers_per_task: Some(1), ..Default::default() };

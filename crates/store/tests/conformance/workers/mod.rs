@@ -1,4 +1,4 @@
-//! Workers: starting and stopping them, handing out, what follows from facts, and what is decided about them.
+//! Workers: starting and stopping them, handing out tasks, reacting to facts, and the log of decisions.
 
 mod away;
 mod breaker;
@@ -45,12 +45,12 @@ pub(crate) struct Shop {
     pub(crate) memory: Memory,
 }
 
-/// A task that is accepted as it is.
+/// A task without criteria.
 pub(crate) fn plain(description: &str) -> TaskAdd {
     TaskAdd { description: description.into(), ..Default::default() }
 }
 
-/// A task whose report must be checked.
+/// A task with a criterion that a runner checks.
 pub(crate) fn checked(description: &str) -> TaskAdd {
     let acceptance = vec![Criterion::FileExists { path: "out.txt".into() }];
     TaskAdd { acceptance, ..plain(description) }
@@ -83,7 +83,7 @@ impl Shop {
         self.fixture.done(&self.fixture.ada, command).await.tasks.iter().map(|task| task.id).collect()
     }
 
-    /// Hands out; says how many.
+    /// Hands out tasks; returns how many.
     pub(crate) async fn dispatch(&self) -> u32 {
         self.dispatch_with(&[self.runner]).await
     }
@@ -111,12 +111,12 @@ impl Shop {
         self.fixture.store.worker(&self.fixture.ada, worker).await.unwrap().worker
     }
 
-    /// The session that works on a task now.
+    /// The current session of a task.
     pub(crate) async fn session(&self, task: TaskId) -> SessionId {
         self.task(task).await.session.expect("somebody works on it")
     }
 
-    /// What was decided, oldest first.
+    /// The log of decisions, oldest first.
     pub(crate) async fn log(&self) -> Vec<WorkEntry> {
         let page = WorkLogPage::default();
         let mut log = self.fixture.store.work_log(&self.fixture.ada, self.project.id, page).await.unwrap();
@@ -128,7 +128,7 @@ impl Shop {
         self.log().await.iter().any(|entry| entry.what.word() == what)
     }
 
-    /// A session is at something.
+    /// A session reports this status.
     pub(crate) async fn at(&mut self, session: SessionId, status: SessionStatus) {
         let workspace = self.fixture.store.session_detail(&self.fixture.ada, session).await.unwrap().workspace;
         if workspace.status == WorkspaceStatus::Preparing {
@@ -137,12 +137,12 @@ impl Shop {
         self.memory.at(&self.fixture, session, status).await;
     }
 
-    /// A session's process ended.
+    /// A session's process exits.
     pub(crate) async fn exits(&mut self, session: SessionId, code: i32) {
         self.exited(session, code, self.fixture.store.now()).await;
     }
 
-    /// A session's process ended a while ago.
+    /// A session's process exited a while ago.
     pub(crate) async fn exited(&mut self, session: SessionId, code: i32, since: Timestamp) {
         let state = SessionState { status: SessionStatus::Exited, detail: None, code: Some(code), signal: None, since };
         self.memory.happened(&self.fixture, FactBody::SessionState { session, state }).await;
@@ -152,7 +152,7 @@ impl Shop {
         self.memory.happened(&self.fixture, FactBody::SessionSaid { session, text: text.into() }).await;
     }
 
-    /// Something that is no fault of its task holds a session up.
+    /// A session is held up, through no fault of its task.
     pub(crate) async fn held_up(&mut self, session: SessionId, cause: HoldUp, retry_after_seconds: Option<u64>) {
         let (message, login) = (Some("the agent's own words".into()), Some("codex login".into()));
         let fact = FactBody::SessionLimited { session, retry_after_seconds, cause: Some(cause), message, login };
@@ -164,14 +164,14 @@ impl Shop {
         self.memory.happened(&self.fixture, FactBody::SessionProgress { session }).await;
     }
 
-    /// A session has cost so much until now.
+    /// A session reports its total cost so far.
     pub(crate) async fn costs(&mut self, session: SessionId, micros: u64) {
         let usage = Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5, cost_micros: Some(micros) };
         let fact = FactBody::SessionUsage { session, usage, model: None, conversation: Some("thread-1".into()) };
         self.memory.happened(&self.fixture, fact).await;
     }
 
-    /// The agent works, says what it did, and ends well; what has nothing to be checked meets no other output.
+    /// The agent works, reports, and exits successfully; a task without criteria conflicts with no other output.
     pub(crate) async fn finishes(&mut self, task: TaskId, said: &str) {
         self.ends(task, said).await;
         let words_only = |criteria: &[Criterion]| criteria.iter().all(|one| matches!(one, Criterion::Text { .. }));
@@ -180,7 +180,7 @@ impl Shop {
         }
     }
 
-    /// The agent works, says what it did, and ends well.
+    /// The agent works, reports, and exits successfully.
     pub(crate) async fn ends(&mut self, task: TaskId, said: &str) {
         let session = self.session(task).await;
         self.at(session, SessionStatus::Working).await;
@@ -188,13 +188,13 @@ impl Shop {
         self.exits(session, 0).await;
     }
 
-    /// The runner tells what a report without anything to be checked changed.
+    /// The runner reports the changes of a task without criteria.
     pub(crate) async fn looked_at(&mut self, task: TaskId, changes: Option<Changes>) {
         let report = self.pending(task).await;
         self.memory.happened(&self.fixture, FactBody::Checked { report, results: Vec::new(), changes }).await;
     }
 
-    /// What the runner should have.
+    /// The runner's desired state.
     pub(crate) async fn desired(&self) -> (Vec<DesiredSession>, Vec<DesiredCheck>) {
         let desired = self.fixture.store.desired(self.runner).await.unwrap().unwrap();
         (desired.sessions, desired.checks)

@@ -1,5 +1,5 @@
-//! Agents that cannot work on a runner: no attempt counts, their workers pause together, one tries again, a person hears
-//! of it once.
+//! Agents that cannot work on a runner: no attempt counts, their workers pause together, one retries, and a person is
+//! asked once.
 
 use domain::{AttemptOutcome, EscalationKind, HoldUp, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::{Escalation, EscalationAnswer, WorkerFilter, verbs};
@@ -20,7 +20,7 @@ both!(
     removing_a_runner_ends_its_outage_and_the_notice,
 );
 
-/// Everything that is asked about these tasks and not answered.
+/// The open escalations of these tasks.
 async fn asked(shop: &Shop, tasks: &[TaskId]) -> Vec<Escalation> {
     let mut open = Vec::new();
     for task in tasks {
@@ -30,7 +30,7 @@ async fn asked(shop: &Shop, tasks: &[TaskId]) -> Vec<Escalation> {
     open
 }
 
-/// The runner is heard from.
+/// The runner sends a heartbeat.
 async fn renew(shop: &Shop) {
     let command = RenewLeases { runners: vec![LastHeard::now(shop.runner)] };
     shop.fixture.done(&Caller::hub("foreman"), command).await;
@@ -40,7 +40,7 @@ async fn outcomes(shop: &Shop, task: TaskId) -> Vec<AttemptOutcome> {
     shop.detail(task).await.attempts.iter().map(|attempt| attempt.outcome).collect()
 }
 
-/// A shop in which three sessions of one agent were held up and failed.
+/// A shop after three sessions of one agent were held up and failed.
 async fn out(fixture: Fixture, cause: HoldUp) -> (Shop, Vec<TaskId>) {
     let mut shop = Shop::open(fixture).await;
     shop.start(4).await;

@@ -15,7 +15,7 @@ both!(
 );
 
 impl Shop {
-    /// Up to so many workers, one for each task that waits; four do.
+    /// Allows up to this many workers, one for each waiting task; four tasks wait.
     async fn scales(&self, most: u32) {
         let settings = WorkConfigure { scale_most: Some(most), scale_tasks_per_worker: Some(1), ..Default::default() };
         self.configure(settings).await;

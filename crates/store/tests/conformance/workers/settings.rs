@@ -1,4 +1,4 @@
-//! How a project hands out its tasks, and who decides that.
+//! The work settings of a project, and who may change them.
 
 use domain::AssignStrategy;
 use protocol::{Change, WorkConfigure, verbs};

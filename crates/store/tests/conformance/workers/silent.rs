@@ -1,4 +1,4 @@
-//! Agents that end and say nothing: what they changed is looked at before anything is accepted.
+//! Agents that exit without a message: their changes are checked before the task is accepted.
 
 use domain::{AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::Criterion;
@@ -34,7 +34,7 @@ fn touched() -> Changes {
 }
 
 impl Shop {
-    /// Hands a task out, whose agent ends well without a word.
+    /// Hands out a task whose agent exits successfully without a message.
     async fn ends_silently(&mut self, task: TaskId) {
         assert_eq!(self.dispatch().await, 1);
         let session = self.session(task).await;

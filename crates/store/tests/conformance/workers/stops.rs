@@ -1,4 +1,4 @@
-//! A person stops the session of a worker, and means it.
+//! A person stops a worker's session, and with it the worker.
 
 use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
 use protocol::{Freeze, SessionStop, WorkerStop, verbs};

@@ -1,4 +1,4 @@
-//! Taking a colleague's task over.
+//! Taking over a colleague's task.
 
 use domain::{
     Action, Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus,
@@ -30,7 +30,7 @@ both!(
     a_take_over_answers_open_escalations,
 );
 
-/// A task that a session of Ada's is at, and a runner of Bo's.
+/// A task in progress in a session of Ada's, and a runner of Bo's.
 struct Half {
     shop: Shop,
     task: TaskId,
@@ -73,7 +73,7 @@ impl Half {
         moving.clone()
     }
 
-    /// A worker of Bo's is there, and Ada's stopped.
+    /// Starts a worker of Bo's and stops Ada's.
     async fn handed(&self, connected: &[RunnerId]) {
         let input = WorkerStart { agent: "codex".into(), ..Default::default() };
         let start =
@@ -143,7 +143,7 @@ async fn work_that_returns_from_a_colleague_needs_approval(fixture: Fixture) {
     let there = half.moving().await;
     half.shop.exits(half.old, 0).await;
     half.end(&there, Some(&"b".repeat(64)), None).await;
-    // Bo's workspace is made, he changes what is in it, and his worker stops.
+    // Bo's workspace is created, he changes its files, and his worker stops.
     let session = half.desired().await[0].session;
     let mut his = Memory::new(half.theirs);
     let workspace = half.shop.fixture.store.session_detail(&half.shop.fixture.bo, session).await.unwrap().workspace;
@@ -229,7 +229,7 @@ async fn another_persons_command_must_be_given_explicitly(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.bo, taking(said)).await;
     let now = shop.session(task).await;
     assert_eq!(shop.fixture.store.session_detail(&shop.fixture.bo, now).await.unwrap().argv, argv);
-    // Another agent needs nothing said, and runs nothing of theirs.
+    // Another agent needs no command, and runs none of theirs.
     let other = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
     shop.fixture.done(&shop.fixture.ada, taking(other)).await;
     let now = shop.session(task).await;
@@ -247,7 +247,7 @@ async fn another_agent_keeps_the_sandbox_unless_one_is_given(fixture: Fixture) {
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
-    // Each time the other runner is away: nothing is waited for.
+    // The other runner is away each time, so there is no transfer to wait for.
     let taking = |sandbox: Option<Sandbox>, runner: RunnerId| {
         let input = TaskTakeOver { agent: Some("codex".into()), sandbox, ..Default::default() };
         Placed { verb: verbs::TaskTakeOver { task, input }, connected: vec![runner] }
@@ -259,7 +259,7 @@ async fn another_agent_keeps_the_sandbox_unless_one_is_given(fixture: Fixture) {
     };
     shop.fixture.done(&shop.fixture.bo, taking(None, theirs)).await;
     assert_eq!(runs_in(&shop, theirs).await, of(true, false), "a colleague's choice does not show Bo's home");
-    // What waits in the workspace of a session begins when that is over.
+    // A session that waits for another one's workspace starts when that one has exited.
     shop.exits(session, 0).await;
     shop.fixture.done(&shop.fixture.ada, taking(of(false, false), shop.runner)).await;
     assert_eq!(runs_in(&shop, shop.runner).await, of(false, false));
@@ -353,7 +353,7 @@ async fn work_that_never_arrived_is_fetched_from_its_runner(fixture: Fixture) {
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
     half.end(&moving, Some(&"d".repeat(64)), None).await;
-    // Bo's worker stops before its workspace is made.
+    // Bo's worker stops before its workspace is created.
     let worker = half.shop.task(half.task).await.assigned_to.unwrap();
     let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
     half.shop.fixture.done(&half.shop.fixture.bo, stop).await;

@@ -1,4 +1,4 @@
-//! What clients are told of workers: those of a project that changed together, together.
+//! Events about workers: one event for all workers of a project that changed together.
 
 use domain::{ProjectId, Visibility, WorkerId, WorkerStatus};
 use protocol::{Change, Freeze, Worker, WorkerStart, verbs};
@@ -10,7 +10,7 @@ use crate::fixture::Fixture;
 
 both!(one_event_announces_all_workers_of_a_project, a_sync_has_the_visible_workers_of_each_project);
 
-/// What was told of workers: for whom, and which.
+/// The published events about workers: the project and the workers of each.
 fn told(shop: &Shop) -> Vec<(Option<ProjectId>, Vec<Worker>)> {
     let heard = shop.fixture.heard();
     let told = heard.iter().filter_map(|event| match &event.body {

@@ -1,4 +1,4 @@
-//! Reports whose task went on before they were judged, and what met them.
+//! Reports whose task moved on before they were judged, and conflicts with them.
 
 use domain::{AnswerAct, EscalationKind, ReportVerdict, SessionId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, FactBody};
@@ -23,7 +23,7 @@ fn judged(description: &str) -> TaskAdd {
     TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain(description) }
 }
 
-/// The same lines of the same file, changed otherwise.
+/// A different change of the same lines.
 fn changes(tree: &str) -> Changes {
     let file = ChangedFile {
         path: "src/a.rs".into(),
@@ -37,7 +37,7 @@ fn changes(tree: &str) -> Changes {
 }
 
 impl Shop {
-    /// Every one of these is worked on at once, in this order, and changes the same lines.
+    /// Works on all of these tasks at once; they finish in this order and change the same lines.
     async fn collide(&mut self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
         self.start(u32::try_from(tasks.len()).unwrap()).await;
         let tasks = self.add(tasks).await;
@@ -64,7 +64,7 @@ impl Shop {
         self.fixture.done(&self.fixture.ada, verbs::TaskCancel { task, input }).await;
     }
 
-    /// What is asked about a task now.
+    /// The open escalations of a task.
     async fn asked(&self, task: TaskId) -> Vec<Escalation> {
         self.detail(task).await.escalations.into_iter().filter(|one| one.answered_at.is_none()).collect()
     }

@@ -1,4 +1,4 @@
-//! One world: a few tasks, a few workers, a network that does what it wants.
+//! One world: a few tasks, a few workers, and an unreliable network.
 
 use domain::{AnswerAct, ProjectId, TaskId, TaskStatus};
 use protocol::{EscalationAnswer, EscalationFilter, verbs};
@@ -8,11 +8,11 @@ use super::model::{Known, Model};
 use crate::fixture::Fixture;
 use crate::tasks::{LEASE, add, beat, expire, failure, named, report, sound, takes};
 
-/// After so many steps nothing goes wrong any more, and after so many all must have ended.
+/// The step after which nothing fails any more, and the step by which all tasks must have ended.
 const TROUBLE: u32 = 45;
 const END: u32 = 600;
 
-/// Numbers that depend on the seed only.
+/// Random numbers that depend only on the seed.
 struct Chance(u64);
 
 impl Chance {
@@ -28,7 +28,7 @@ impl Chance {
     }
 }
 
-/// Something on its way to the hub.
+/// A message in flight to the hub.
 #[derive(Debug, Clone)]
 enum Letter {
     Take { worker: usize, life: u32, key: Option<String> },
@@ -36,18 +36,18 @@ enum Letter {
     Report { task: TaskId, fence: u64, fails: bool },
 }
 
-/// A program that works; what it believes may be long untrue.
+/// A worker program; its view of its task may be stale.
 #[derive(Debug, Default)]
 struct Worker {
     name: String,
-    /// Counts its lives: what an earlier one asked for, it does not know.
+    /// Counts its restarts: it does not know the requests of an earlier life.
     life: u32,
     holds: Option<(TaskId, u64)>,
     waits: bool,
     left: u64,
     /// SIGSTOPped until this step.
     stopped: u32,
-    /// Without a network until this step: what it sends stays on the way.
+    /// Without a network until this step: its messages stay in flight.
     cut_off: u32,
 }
 
@@ -107,7 +107,7 @@ impl<'f> World<'f> {
         self.step < TROUBLE
     }
 
-    /// Things go wrong: stopped for longer than a lease, crashed, cut off.
+    /// Injects failures: workers are stopped for longer than a lease, crash, or lose the network.
     fn trouble(&mut self, at: usize) {
         if !self.rough() {
             return;
@@ -126,7 +126,7 @@ impl<'f> World<'f> {
         }
     }
 
-    /// What a worker does by itself, believing what it last heard.
+    /// Lets a worker act on its last known state.
     fn act(&mut self, at: usize) {
         let worker = &mut self.workers[at];
         if worker.stopped > self.step {
@@ -156,7 +156,7 @@ impl<'f> World<'f> {
         self.on_the_way.push((at, letter));
     }
 
-    /// Lets some of what is on the way arrive, in any order.
+    /// Delivers some messages in flight, in any order.
     async fn deliver(&mut self) {
         let mut held_back = Vec::new();
         while !self.on_the_way.is_empty() {
@@ -199,7 +199,7 @@ impl<'f> World<'f> {
         }
         let Some(taken) = taken else { return };
         let (task, fence) = (taken.task.id, taken.lease.fence);
-        // The same key answers as the first time, whatever became of the task since.
+        // The same key returns the first answer, even if the task has changed since.
         if !(keyed && fence <= self.model.tasks[&task].fence) {
             self.model.handed_out(self.seed, task, fence, &name, taken.lease.expires_at);
         }
@@ -220,7 +220,7 @@ impl<'f> World<'f> {
         }
     }
 
-    /// A person answers what is asked.
+    /// A person answers open escalations.
     async fn answer(&mut self) {
         let filter = EscalationFilter { project: Some(self.project), answered: None };
         if !self.chance.one_in(4) && self.rough() {
@@ -232,7 +232,7 @@ impl<'f> World<'f> {
         }
     }
 
-    /// What the database says must be what happened.
+    /// Checks that the database agrees with the model.
     async fn check_the_end(&self) {
         for (task, known) in &self.model.tasks {
             let shown = self.fixture.store.task_detail(&self.fixture.ada, *task).await.unwrap();
