@@ -69,7 +69,7 @@ fn sign<T>(answer: Result<T, StoreError>) -> char {
     }
 }
 
-/// Tries to see, read, write, change Ada's message, and administer.
+/// The groups of `expected`: see, read, write, change Ada's message, administer.
 async fn check(fixture: &Fixture, caller: &Caller, visibility: Visibility, expected: &str) {
     assert_eq!(verbs(fixture, caller, visibility).await, expected, "{caller:?} {visibility}");
 }
@@ -132,5 +132,5 @@ async fn a_withdrawn_right_ends_at_once(fixture: Fixture) {
     assert!(fixture.store.state_of(&fixture.bo, project.id).await.unwrap().is_empty());
     assert!(fixture.store.unreads(&fixture.bo).await.unwrap().is_empty());
     let own = fixture.store.audit(&fixture.bo, AuditPage::default()).await.unwrap();
-    assert!(own.iter().all(|entry| entry.verb != "project.create"), "another's deed in a hidden project");
+    assert!(own.iter().all(|entry| entry.verb != "project.create"), "an action of another person in a hidden project");
 }

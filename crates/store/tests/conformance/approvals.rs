@@ -115,7 +115,7 @@ async fn a_colleagues_command_waits_for_the_runners_owner(fixture: Fixture) {
     let results = vec![protocol::CriterionResult { criterion: 0, passed: Some(true), reason: String::new() }];
     let body = FactBody::Checked { report: check.report, results, changes: Some(Changes::default()) };
     shop.memory.happened(&shop.fixture, body).await;
-    assert!(answers(&shop.fixture, shop.runner).await.is_empty(), "what is over is not told again");
+    assert!(answers(&shop.fixture, shop.runner).await.is_empty(), "an answer of ended work is not sent again");
 }
 
 async fn an_agents_command_waits_even_if_its_person_owns_the_runner(fixture: Fixture) {
@@ -243,7 +243,7 @@ async fn a_policy_answers_at_once(fixture: Fixture) {
     assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1, "Bo does not own the project");
     let changed = shop.fixture.done(&shop.fixture.ada, policy(RunnerPolicy::Writers)).await;
     assert_eq!(changed.policy, RunnerPolicy::Writers);
-    assert!(open(&shop.fixture, &shop.fixture.ada).await.is_empty(), "what waits is judged again");
+    assert!(open(&shop.fixture, &shop.fixture.ada).await.is_empty(), "pending approvals are judged again");
     let [said] = answers(&shop.fixture, shop.runner).await.try_into().unwrap();
     assert!(said.allowed);
     let all = ApprovalFilter { answered: Some(true), ..filter() };
@@ -252,7 +252,7 @@ async fn a_policy_answers_at_once(fixture: Fixture) {
     let read_only = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
     shop.fixture.done(&shop.fixture.ada, verbs::ProjectUpdate { project: shop.project.id, input: read_only }).await;
     asks(&mut shop, &check, "make more").await;
-    assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1, "who may not write any more is no writer");
+    assert_eq!(open(&shop.fixture, &shop.fixture.ada).await.len(), 1, "a person without write access is no writer");
 }
 
 async fn approvals_of_ended_work_are_withdrawn(fixture: Fixture) {
@@ -419,7 +419,7 @@ async fn a_runner_says_which_sandbox_it_would_use(fixture: Fixture) {
     asks_in(&mut shop, &check, "make home", Some(SHOWS_HOME)).await;
     assert_eq!(open(&shop.fixture, &ada).await.len(), 2, "today's policy is not the sandbox that it would run in");
     asks_in(&mut shop, &check, "make more", Some(HIDES_HOME)).await;
-    assert_eq!(open(&shop.fixture, &ada).await.len(), 2, "what is in a sandbox runs");
+    assert_eq!(open(&shop.fixture, &ada).await.len(), 2, "sandboxed work runs");
 }
 
 async fn an_answer_applies_to_the_requested_sandbox(fixture: Fixture) {
@@ -461,7 +461,11 @@ async fn a_requester_cannot_widen_the_sandbox_of_a_session(fixture: Fixture) {
     for (asked, becomes) in [(None, HIDES_HOME), (Some(SHOWS_HOME), HIDES_HOME), (Some(TIGHT), TIGHT)] {
         assert_eq!(got(&fixture.bo, ask(asked.clone())).await.sandbox, Some(becomes), "{asked:?}");
     }
-    assert_eq!(got(&fixture.ada, ask(Some(SHOWS_HOME))).await.sandbox, Some(SHOWS_HOME), "her own choice is hers");
+    assert_eq!(
+        got(&fixture.ada, ask(Some(SHOWS_HOME))).await.sandbox,
+        Some(SHOWS_HOME),
+        "her own choice counts as hers"
+    );
     let asking = RunnerUpdate { policy: Some(RunnerPolicy::Ask), sandbox_others: None };
     fixture.done(&fixture.ada, verbs::RunnerUpdate { runner: hers, input: asking }).await;
     // A workspace in which a sandboxed session has worked.
@@ -500,7 +504,7 @@ async fn code_belongs_to_the_person_who_named_its_branch(fixture: Fixture) {
     let (_, plan) = got(&fixture.bo, SessionSpawn { workspace: Some(there), ..ask }).await;
     assert_eq!(plan.asked_for.and_then(|asked| asked.workspace), Some(there));
     let (code_by, plan) = got(&fixture.ada, based).await;
-    assert_eq!((code_by, plan.asked_for), (None, None), "what she names herself is hers");
+    assert_eq!((code_by, plan.asked_for), (None, None), "code on a branch that she names counts as hers");
 }
 
 async fn an_agents_text_with_its_persons_token_is_the_agents(fixture: Fixture) {
@@ -508,7 +512,7 @@ async fn an_agents_text_with_its_persons_token_is_the_agents(fixture: Fixture) {
     shop.start(1).await;
     let ada = shop.fixture.ada.clone();
     let agent = ada.clone().with_agent(true);
-    assert_eq!(agent.clone().with_agent(false), agent, "nothing makes it the person's again");
+    assert_eq!(agent.clone().with_agent(false), agent, "it never becomes the person's again");
     let (task, check) = reported(&mut shop, &agent, "by an agent").await;
     let added = shop.task(task).await;
     assert_eq!((added.author_kind, added.author_session), (domain::AuthorKind::Agent, None));
@@ -518,7 +522,7 @@ async fn an_agents_text_with_its_persons_token_is_the_agents(fixture: Fixture) {
     assert_eq!((one.author.user.id, one.author.agent, one.author.by_agent), (id(&ada), None, true));
     let trusting = RunnerUpdate { policy: Some(RunnerPolicy::ProjectOwner), sandbox_others: None };
     shop.fixture.done(&ada, verbs::RunnerUpdate { runner: shop.runner, input: trusting }).await;
-    assert_eq!(open(&shop.fixture, &ada).await.len(), 1, "she owns the project, and still did not write it");
+    assert_eq!(open(&shop.fixture, &ada).await.len(), 1, "she owns the project, but did not write it");
     let trail = shop.fixture.store.audit(&ada, AuditPage { limit: Some(500), ..Default::default() }).await.unwrap();
     let entry = trail.iter().find(|entry| entry.verb == "task.add").unwrap();
     assert_eq!(entry.via, Some(protocol::ActedBy::Agent { session: None }));

@@ -61,7 +61,7 @@ async fn people_see_the_entries_that_concern_them(fixture: Fixture) {
     assert!(!subjects.iter().any(|(verb, subject)| verb == "token.create" || *subject == hidden.id.to_string()));
     fixture.done(&fixture.ada, verbs::ProjectDelete { project: open.id }).await;
     assert!(trail(&fixture, &fixture.bo).await.iter().all(|entry| entry.project != Some(open.id)));
-    assert_eq!(trail(&fixture, &fixture.ada).await[0].verb, "project.delete", "one's own deeds stay");
+    assert_eq!(trail(&fixture, &fixture.ada).await[0].verb, "project.delete", "people keep seeing their own actions");
     let page = AuditPage { project: Some(hidden.id), ..Default::default() };
     assert_eq!(fixture.store.audit(&fixture.ada, page).await.unwrap().len(), 1);
 }
@@ -91,7 +91,7 @@ async fn some_entries(fixture: &Fixture) -> u64 {
     for number in 0..20 {
         fixture.say(&fixture.ada, project, &format!("message {number}")).await;
     }
-    fixture.store.verify_audit().await.unwrap().expect("the chain is whole")
+    fixture.store.verify_audit().await.unwrap().expect("the chain is intact")
 }
 
 async fn the_chain_verifies(fixture: Fixture) {
@@ -167,5 +167,5 @@ async fn an_agents_actions_are_recorded_as_the_agents(fixture: Fixture) {
 
     assert!(fixture.store.verify_audit().await.unwrap().is_ok());
     fixture.raw().await.run(&format!("UPDATE audit SET via = NULL WHERE number = {}", newest.number)).await;
-    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(newest.number), "nobody makes it the person's");
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(newest.number), "it cannot be changed to the person's");
 }

@@ -142,7 +142,7 @@ async fn reading_never_goes_back_nor_beyond_the_end(fixture: Fixture) {
     assert_eq!(fixture.done(&fixture.bo, read(project.id, 99)).await.read, 2);
     let seq = fixture.store.extent().await.unwrap().newest;
     assert_eq!(fixture.done(&fixture.bo, read(project.id, 1)).await.read, 2);
-    assert_eq!(fixture.store.extent().await.unwrap().newest, seq, "nothing changed, nothing is told");
+    assert_eq!(fixture.store.extent().await.unwrap().newest, seq, "without a change there is no event");
 }
 
 async fn an_edit_or_deletion_changes_the_counts(fixture: Fixture) {

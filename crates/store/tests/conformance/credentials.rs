@@ -179,7 +179,7 @@ async fn a_runner_gets_the_name_of_its_start_unless_it_is_taken(fixture: Fixture
         assert!(named.refused.as_ref().is_some_and(|said| said.contains(why)), "{named:?}");
     }
     assert_eq!(call(domain::RunnerId::generate(), "x").await, None, "removed meanwhile");
-    assert_eq!(fixture.store.extent().await.unwrap(), before, "nothing of it was written");
+    assert_eq!(fixture.store.extent().await.unwrap(), before, "nothing was written");
     assert_eq!(fixture.store.runners(&fixture.ada).await.unwrap(), [ada, seen, other]);
 }
 
@@ -221,7 +221,7 @@ async fn a_runner_that_connects_or_disconnects_creates_an_event(fixture: Fixture
     fixture.done(&hub, SeeRunner { runner: runner.id, link: "two".into(), about: None }).await;
     let gone = fixture.store.runners(&fixture.ada).await.unwrap().remove(0);
     assert_eq!((gone.connected, gone.last_seen_at), (false, Some(heard)), "when it was last heard from");
-    assert_eq!(gone.about, seen.about, "what it was is still known");
+    assert_eq!(gone.about, seen.about, "its description is kept");
     let told = EventBody::Change { change: protocol::Change::Runner { runner: gone } };
     assert_eq!(fixture.heard().last().unwrap().body, told);
 }

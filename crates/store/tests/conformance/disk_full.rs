@@ -89,7 +89,7 @@ async fn with_room_for_some_pages() {
                 Err(other) => panic!("{pages} pages: {other:?}"),
             }
         }
-        // Readers, even long ones, are not affected.
+        // Readers still work, including those of the whole state.
         fixture.store.state(&fixture.bo).await.unwrap();
         drop(filler);
         fixture.say(&fixture.ada, project, "there is room").await;

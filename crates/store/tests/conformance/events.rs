@@ -59,7 +59,7 @@ async fn sixty_four_writers_leave_no_gap(fixture: Fixture) {
     let newest = fixture.store.extent().await.unwrap().newest;
     assert_eq!(seen.len() as u64, newest.0);
     let told: Vec<Event> = fixture.heard().iter().map(|event| Event::clone(event)).collect();
-    assert_eq!(told, seen, "the listener and the table say the same");
+    assert_eq!(told, seen, "the listener and the table agree");
     let mut numbers: Vec<i64> = Vec::new();
     for row in fixture.raw().await.column("SELECT number FROM messages ORDER BY number").await {
         numbers.push(row.parse().unwrap());

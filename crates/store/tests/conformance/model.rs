@@ -35,7 +35,7 @@ impl Model {
                 self.apply(change, event.audience);
             }
         }
-        assert_eq!(self.seq, seq.0, "the state is not ahead of what was told");
+        assert_eq!(self.seq, seq.0, "the state is not ahead of the published events");
     }
 
     /// The view that a state describes.

@@ -31,14 +31,14 @@ async fn facts_are_accepted_once_and_in_order(fixture: Fixture) {
     let events = || fixture.heard().len();
     let before = events();
     assert_eq!(memory.tell(&fixture, vec![]).await, 0);
-    assert_eq!(memory.tell(&fixture, facts[1..].to_vec()).await, 0, "a gap: nothing is taken");
+    assert_eq!(memory.tell(&fixture, facts[1..].to_vec()).await, 0, "a gap: nothing is accepted");
     assert_eq!(events(), before);
     assert_eq!(memory.tell(&fixture, vec![facts[0].clone(), facts[2].clone()]).await, 1, "up to the gap");
     assert_eq!(show(&fixture, &fixture.ada, session).await.state.status, SessionStatus::Working);
     // The answer was lost: all facts are sent again, and twice.
     assert_eq!(memory.tell(&fixture, [facts.clone(), facts.clone()].concat()).await, 3);
     assert_eq!(show(&fixture, &fixture.ada, session).await.state.status, SessionStatus::Idle);
-    assert_eq!(events(), before + 3, "each was told once");
+    assert_eq!(events(), before + 3, "each was published once");
     assert_eq!(memory.tell(&fixture, facts).await, 3);
     assert_eq!(events(), before + 3);
     assert_eq!(fixture.store.desired(mine).await.unwrap().unwrap().acknowledged, 3);
@@ -72,7 +72,7 @@ async fn an_exited_session_stays_exited(fixture: Fixture) {
             memory.at(&fixture, session, late).await;
         }
         assert_eq!(show(&fixture, &fixture.ada, session).await, over);
-        assert_eq!(fixture.heard().len(), events, "and nobody is told");
+        assert_eq!(fixture.heard().len(), events, "and there is no event");
         let now = everything(&fixture).await;
         assert_eq!((&now[..3], &now[4..]), (&rows[..3], &rows[4..]), "but it is acknowledged");
         // Its usage and its recording may be reported later.
@@ -108,7 +108,7 @@ async fn a_runner_cannot_report_about_sessions_of_others(fixture: Fixture) {
         },
     ];
     for (number, body) in bodies.into_iter().enumerate() {
-        assert_eq!(liar.happened(&fixture, body).await, number as u64 + 1, "taken, so that the rest can follow");
+        assert_eq!(liar.happened(&fixture, body).await, number as u64 + 1, "accepted, so that later facts can follow");
     }
     let after = everything(&fixture).await;
     assert_eq!((&after[..3], &after[4..]), (&before[..3], &before[4..]));
@@ -155,7 +155,7 @@ async fn workspaces_follow_their_runner(fixture: Fixture) {
     memory.happened(&fixture, FactBody::WorkspaceReady { workspace, path, branch, base, ports: ports.clone() }).await;
     let ready = now().await;
     assert_eq!((ready.status, ready.detail, ready.path.as_deref()), (WorkspaceStatus::Ready, None, Some("/w/1")));
-    assert_eq!((ready.base.as_deref(), ready.ports), (Some("main"), ports), "what is not said stays");
+    assert_eq!((ready.base.as_deref(), ready.ports), (Some("main"), ports), "missing fields keep their values");
     let stats = GitStats {
         ahead: 1,
         behind: 2,
@@ -239,7 +239,7 @@ async fn an_agents_token_ends_with_its_session(fixture: Fixture) {
     assert!(valid(&second).await.is_none());
     let revoked = |event: &std::sync::Arc<store::Event>| matches!(event.body, EventBody::Revoked { .. });
     assert_eq!(fixture.heard().iter().filter(|event| revoked(event)).count(), 1, "connections end, too");
-    assert_eq!(fixture.done(&hub, mint()).await, None, "what is over has no agent");
+    assert_eq!(fixture.done(&hub, mint()).await, None, "an exited session gets no token");
 }
 
 async fn an_agents_token_lives_for_an_hour_and_is_replaced_by_the_next(fixture: Fixture) {
@@ -257,16 +257,16 @@ async fn an_agents_token_lives_for_an_hour_and_is_replaced_by_the_next(fixture: 
     fixture.pass(59 * MINUTE);
     assert!(valid(&first).await);
     fixture.pass(MINUTE);
-    assert!(!valid(&first).await, "a secret that leaked is worth nothing after an hour");
+    assert!(!valid(&first).await, "a leaked token is useless after an hour");
     let second = mint().await;
-    assert!(valid(&second).await, "its session lives, so its agent goes on");
+    assert!(valid(&second).await, "the session still runs, so its agent continues");
     fixture.pass(30 * MINUTE);
     let third = mint().await;
-    assert!(valid(&second).await && valid(&third).await, "a call that has begun with the earlier one is not cut off");
+    assert!(valid(&second).await && valid(&third).await, "a call that began with the earlier token still works");
     fixture.pass(30 * MINUTE);
-    assert!(!valid(&second).await, "that does not make it live longer");
+    assert!(!valid(&second).await, "this does not extend its lifetime");
     assert!(valid(&third).await);
     let entries = fixture.store.audit(&fixture.ada, protocol::AuditPage::default()).await.unwrap();
     let made = entries.iter().filter(|entry| entry.verb == "session.token").count();
-    assert_eq!(made, 2, "what only follows another is no news");
+    assert_eq!(made, 2, "a replacement token creates no entry");
 }

@@ -54,7 +54,7 @@ async fn an_unsupported_mode_is_refused_at_once(fixture: Fixture) {
     let named = SessionSpawn { argv: vec!["ls".into()], ..plain.clone() };
     let error = fixture.refused(&fixture.ada, spawn(named, &[mine])).await;
     assert!(error.to_string().contains("`shell` runs itself and nothing else"), "{error}");
-    assert_eq!(everything(&fixture).await, before, "nothing was made");
+    assert_eq!(everything(&fixture).await, before, "nothing was created");
     fixture.done(&fixture.ada, spawn(plain, &[mine])).await;
     // If a runner does not report the capabilities of its agents, the spawn is accepted.
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..in_project(&project, "work") };
@@ -84,7 +84,7 @@ async fn a_conversation_resumes_in_a_mode_that_its_agent_supports(fixture: Fixtu
     assert_eq!((next.mode, next.title), (SessionMode::Headless, made.title.clone()));
     let wanted = fixture.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);
     assert_eq!(wanted.conversation.as_deref(), Some("c-1"));
-    assert!(!wanted.prompt.is_empty(), "without a screen it is told something");
+    assert!(!wanted.prompt.is_empty(), "a headless session gets a prompt");
     memory.at(&fixture, next.id, SessionStatus::Exited).await;
     // It no longer can.
     let mut about = about(4);

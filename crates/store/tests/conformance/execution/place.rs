@@ -32,20 +32,20 @@ async fn a_stop_is_ordered_once_and_by_force_once_more(fixture: Fixture) {
     assert_eq!(generation().await, before + 1);
     let known = everything(&fixture).await;
     fixture.done(&fixture.ada, stop(made, false)).await;
-    assert_eq!(everything(&fixture).await, known, "asking again is no news");
+    assert_eq!(everything(&fixture).await, known, "a repeated stop changes nothing");
     fixture.done(&fixture.ada, stop(made, true)).await;
     assert_eq!(generation().await, before + 2);
     let known = everything(&fixture).await;
     fixture.done(&fixture.ada, stop(made, false)).await;
     fixture.done(&fixture.ada, stop(made, true)).await;
-    assert_eq!(everything(&fixture).await, known, "it is not asked more softly again");
+    assert_eq!(everything(&fixture).await, known, "force is not withdrawn");
 
     let mut memory = Memory::new(mine);
     memory.at(&fixture, made, SessionStatus::Exited).await;
     let known = everything(&fixture).await;
     let over = fixture.done(&fixture.ada, stop(made, true)).await;
     assert_eq!(over.state.status, SessionStatus::Exited);
-    assert_eq!(everything(&fixture).await, known, "what is over needs no stop");
+    assert_eq!(everything(&fixture).await, known, "an exited session needs no stop");
 }
 
 async fn only_the_owner_controls_a_session(fixture: Fixture) {
@@ -113,7 +113,7 @@ async fn a_conversation_is_resumed_in_its_workspace(fixture: Fixture) {
     assert_eq!((next.resumes, next.workspace, next.activity), (Some(made.id), made.workspace, made.activity));
     assert_eq!((next.model.as_deref(), next.title), (Some("big"), made.title));
     let wanted = fixture.store.desired(mine).await.unwrap().unwrap().sessions;
-    assert_eq!(wanted.len(), 1, "the one that is over is not wanted any more");
+    assert_eq!(wanted.len(), 1, "the exited session is no longer wanted");
     assert_eq!((wanted[0].conversation.as_deref(), wanted[0].prompt.as_str()), (Some("c-1"), ""));
     assert_eq!((wanted[0].cols, wanted[0].record_input), (90, true));
 
@@ -197,7 +197,7 @@ async fn a_runner_with_live_sessions_cannot_be_removed(fixture: Fixture) {
     Memory::new(mine).at(&fixture, made, SessionStatus::Lost).await;
     fixture.done(&fixture.ada, verbs::RunnerRemove { runner: mine }).await;
     assert_eq!(fixture.store.desired(mine).await.unwrap(), None);
-    assert_eq!(show(&fixture, &fixture.ada, made).await.runner, mine, "what it ran is remembered");
+    assert_eq!(show(&fixture, &fixture.ada, made).await.runner, mine, "its sessions keep their runner");
     let facts = store::TakeFacts { runner: mine, journal: domain::JournalId::generate(), facts: vec![] };
     assert!(matches!(fixture.refused(&Caller::hub("link"), facts).await, StoreError::NotFound("runner")));
 }

@@ -51,7 +51,11 @@ async fn a_session_gets_a_new_activity_workspace_and_branch(fixture: Fixture) {
     assert_eq!(links, wanted);
 
     let told: Vec<String> = fixture.heard()[before..].iter().map(|event| kind(&event.body)).collect();
-    assert_eq!(told, ["activity", "workspace", "desired", "session", "activity"], "who is told builds it up in order");
+    assert_eq!(
+        told,
+        ["activity", "workspace", "desired", "session", "activity"],
+        "clients receive the events in an order that they can apply"
+    );
 }
 
 fn kind(body: &EventBody) -> String {
@@ -317,7 +321,7 @@ async fn the_same_key_spawns_once_even_without_free_capacity(fixture: Fixture) {
     let command = |connected: &[domain::RunnerId]| spawn(in_project(&project, "work"), connected);
     let first = fixture.store.write(&fixture.ada, key(), command(&[mine])).await.unwrap().value;
     let second = fixture.store.write(&fixture.ada, key(), command(&[])).await.unwrap().value;
-    assert_eq!(first, second, "full by itself, and away: the answer is the same");
+    assert_eq!(first, second, "the runner is full or away, and the answer is the same");
     let error = fixture.refused(&fixture.ada, command(&[mine])).await;
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("full")), "{error:?}");
 }

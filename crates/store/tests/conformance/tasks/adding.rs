@@ -101,7 +101,7 @@ async fn near_duplicates_of_open_tasks_are_reported(fixture: Fixture) {
         let held = taken(&fixture, project, "w").await;
         finish(&fixture, &held).await;
     }
-    assert!(add(&fixture, project, vec![task(text)]).await.similar.is_empty(), "what is done is no duplicate");
+    assert!(add(&fixture, project, vec![task(text)]).await.similar.is_empty(), "a done task is no duplicate");
 }
 
 async fn one_event_announces_all_added_tasks(fixture: Fixture) {

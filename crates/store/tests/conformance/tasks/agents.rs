@@ -81,7 +81,7 @@ async fn an_agent_cannot_make_a_persons_decisions(fixture: Fixture) {
     let me = agent(&fixture, project.id, session.id);
     add(&fixture, project.id, vec![task("one")]).await;
     let mut held = taken(&fixture, project.id, "w").await;
-    // Until a person is asked: only the person can answer.
+    // Fail until a person is asked: only the person can answer.
     while detail(&fixture, held.task.id).await.escalations.is_empty() {
         fixture.done(&fixture.ada, failure(held.task.id, held.lease.fence, "cannot")).await;
         if detail(&fixture, held.task.id).await.escalations.is_empty() {

@@ -16,7 +16,7 @@ both! {
     if_a_runner_cannot_reach_the_repository_another_tries,
     if_the_checking_runner_goes_away_another_checks,
     a_person_decides_if_no_runner_can_check,
-    other_peoples_runners_do_not_check_it,
+    other_peoples_runners_do_not_run_its_code_without_approval,
     an_invalid_branch_name_is_refused,
     other_work_in_the_workspace_is_not_judged,
 }
@@ -94,7 +94,7 @@ async fn a_branch_is_checked_by_a_runner_of_the_workers_owner(fixture: Fixture) 
     assert_eq!(out.fixture.store.checked_workspaces(box_).await.unwrap(), [check.workspace.workspace]);
     let second = out.report("theirs").await;
     let again = out.checks(box_).await.remove(0);
-    assert_ne!(again.workspace.workspace, check.workspace.workspace, "made from what is there now");
+    assert_ne!(again.workspace.workspace, check.workspace.workspace, "created from the branch as it is now");
     out.found(&mut memory, second, true, "it is there").await;
     assert_eq!(out.status().await, TaskStatus::Done);
     let left = out.fixture.store.checked_workspaces(box_).await.unwrap();
@@ -174,7 +174,7 @@ async fn if_the_checking_runner_goes_away_another_checks(fixture: Fixture) {
     assert_eq!((again.report, again.workspace.from.clone()), (report, first.workspace.from.clone()));
     assert_eq!(out.fixture.store.checked_workspaces(one).await.unwrap(), [first.workspace.workspace]);
     out.found(&mut Memory::new(one), report, false, "too late").await;
-    assert_eq!(out.status().await, TaskStatus::Reported, "it is the other's to say now");
+    assert_eq!(out.status().await, TaskStatus::Reported, "only the other runner may report now");
     out.found(&mut Memory::new(two), report, true, "it is there").await;
     let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.escalations.len()), (TaskStatus::Done, 0));
@@ -201,7 +201,7 @@ async fn a_person_decides_if_no_runner_can_check(fixture: Fixture) {
     assert!(shown.escalations[0].question.contains("no repository"), "{}", shown.escalations[0].question);
 }
 
-async fn other_peoples_runners_do_not_check_it(fixture: Fixture) {
+async fn other_peoples_runners_do_not_run_its_code_without_approval(fixture: Fixture) {
     let mut out = Outside::open(fixture).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
     out.fixture.done(&out.fixture.ada, verbs::TaskRelease { task: out.task, input: release }).await;
@@ -212,9 +212,9 @@ async fn other_peoples_runners_do_not_check_it(fixture: Fixture) {
     out.fixture.done(&out.fixture.ada, start).await;
     out.fixture.done(&out.fixture.bo, out.reports("theirs")).await;
     let checks = out.checks(box_).await;
-    assert_eq!(checks.len(), 1, "Ada has the project's work done there");
+    assert_eq!(checks.len(), 1, "Ada uses this runner for the project's work");
     let by = checks[0].workspace.code_by.as_ref().map(|by| by.user.id);
-    assert_eq!(by, Some(out.fixture.bo.person().unwrap().id), "but what Bo pushed does not run unasked");
+    assert_eq!(by, Some(out.fixture.bo.person().unwrap().id), "but Bo's code does not run without approval");
 }
 
 async fn an_invalid_branch_name_is_refused(fixture: Fixture) {

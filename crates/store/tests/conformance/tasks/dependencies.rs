@@ -147,7 +147,7 @@ async fn transitive_dependants_of_a_cancelled_task_name_it(fixture: Fixture) {
     let reason = async |name: &str| detail(&fixture, id(&added, name)).await.task.reason;
     cancel(&fixture, id(&added, "a")).await;
     for (name, near) in [("c", "`Do b`"), ("d", "`Do ")] {
-        let said = reason(name).await.expect("it waits in vain");
+        let said = reason(name).await.expect("it is unreachable");
         assert!(said.starts_with(&format!("waits for {near}")) && said.contains("`Do a`"), "{name}: {said}");
         assert!(said.contains("was cancelled"), "{name}: {said}");
     }
@@ -157,7 +157,7 @@ async fn transitive_dependants_of_a_cancelled_task_name_it(fixture: Fixture) {
     assert!(later.reason.as_deref().is_some_and(|said| said.contains("`Do a`")), "added later: {:?}", later.reason);
     retry(&fixture, id(&added, "a")).await;
     for name in ["b", "c", "d"] {
-        assert_eq!(reason(name).await, None, "{name} waits for what may be done after all");
+        assert_eq!(reason(name).await, None, "{name} is reachable again");
     }
     assert_eq!(detail(&fixture, later.id).await.task.reason, None);
 }
@@ -169,7 +169,7 @@ async fn one_cancelled_dependency_of_two_still_blocks(fixture: Fixture) {
     cancel(&fixture, id(&added, "a")).await;
     cancel(&fixture, id(&added, "b")).await;
     retry(&fixture, id(&added, "b")).await;
-    let said = detail(&fixture, id(&added, "d")).await.task.reason.expect("it waits in vain");
+    let said = detail(&fixture, id(&added, "d")).await.task.reason.expect("it is unreachable");
     assert!(said.contains("`Do a`") && !said.contains("`Do b`"), "{said}");
     retry(&fixture, id(&added, "a")).await;
     assert_eq!(detail(&fixture, id(&added, "d")).await.task.reason, None);

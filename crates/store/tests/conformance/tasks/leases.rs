@@ -31,7 +31,7 @@ async fn a_lease_expires_unless_it_is_renewed(fixture: Fixture) {
     assert!(expire(&fixture).await.is_empty());
     let lease = fixture.done(&fixture.ada, beat(id, held.lease.fence)).await;
     assert_eq!(lease.expires_at, fixture.store.now().plus_millis(LEASE));
-    assert_eq!(status(&fixture, id).await, TaskStatus::Running, "the first sign of life");
+    assert_eq!(status(&fixture, id).await, TaskStatus::Running, "the first heartbeat");
     fixture.pass(LEASE - 1);
     assert!(expire(&fixture).await.is_empty());
     fixture.pass(1);
@@ -118,7 +118,7 @@ async fn a_late_report_is_kept_and_shown(fixture: Fixture) {
     assert_eq!(shown.reports[0].summary, "look what I did");
     let never = fixture.refused(&fixture.ada, report(id, 17, "who am I")).await;
     conflict(&never);
-    assert_eq!(detail(&fixture, id).await.reports.len(), 2, "a fence that never was leaves nothing");
+    assert_eq!(detail(&fixture, id).await.reports.len(), 2, "a report with an unknown fence is not stored");
 }
 
 async fn a_heartbeat_without_progress_creates_no_event(fixture: Fixture) {

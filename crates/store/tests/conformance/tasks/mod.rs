@@ -40,14 +40,14 @@ pub(crate) async fn sound(raw: &mut Raw, project: ProjectId) {
     let queued = "EXISTS (SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.task = t.id AND \
                   q.queue_key = t.ready_at - t.priority * 600000)";
     let sql = format!("SELECT t.id FROM tasks t WHERE {of} AND (t.status = 'ready') <> {queued}");
-    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "ready, or in the queue, but not both");
+    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "some tasks are ready or queued, but not both");
     let ready = raw.number(&format!("SELECT COUNT(*) FROM tasks t WHERE {of} AND t.status = 'ready'")).await;
     assert_eq!(raw.number(&format!("SELECT COUNT(*) FROM task_queue t WHERE {of}")).await, ready);
     let sql = format!(
         "SELECT t.id FROM tasks t WHERE {of} AND t.lease_until IS NOT NULL AND NOT EXISTS \
          (SELECT 1 FROM workers w WHERE w.id = t.worker AND w.task = t.id AND w.removed_at IS NULL)"
     );
-    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "held, and not its worker's task");
+    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "some held tasks are not their worker's task");
 }
 
 /// A task to add.

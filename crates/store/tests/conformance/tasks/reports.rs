@@ -126,7 +126,7 @@ async fn a_worker_that_failed_retries_only_if_it_is_alone(fixture: Fixture) {
     let id = add_one(&fixture, project, task("hard")).await;
     let held = taken(&fixture, project, "a").await;
     fixture.done(&fixture.ada, failure(id, held.lease.fence, "no idea")).await;
-    assert_eq!(taken(&fixture, project, "a").await.task.id, id, "nobody else is there");
+    assert_eq!(taken(&fixture, project, "a").await.task.id, id, "there is no other worker");
     let again = taken(&fixture, project, "a").await;
     assert!(take(&fixture, project, "b").await.taken.is_none());
     let input = protocol::TaskRelease { fence: again.lease.fence, reason: None };
@@ -151,7 +151,7 @@ async fn only_able_and_recently_seen_workers_count_as_others(fixture: Fixture) {
     assert_eq!(why, "`a` could not do what is ready: others go first");
     fixture.pass(11 * 60_000);
     let again = fixture.done(&fixture.ada, able("a")).await.taken;
-    assert_eq!(again.map(|taken| taken.task.id), Some(id), "`b` was not heard from, `plain` could not");
+    assert_eq!(again.map(|taken| taken.task.id), Some(id), "`b` was silent for too long, and `plain` is not able");
 }
 
 async fn an_invalid_report_is_refused_with_the_limits(fixture: Fixture) {

@@ -72,8 +72,8 @@ async fn a_worker_has_one_task_at_a_time(fixture: Fixture) {
     add(&fixture, project, vec![task("one"), task("two")]).await;
     let first = taken(&fixture, project, "a").await;
     let again = taken(&fixture, project, "a").await;
-    assert_eq!(again.task.id, first.task.id, "it goes on with what it had");
-    assert_eq!(again.lease.fence, first.lease.fence + 1, "and whoever called itself so before is a zombie");
+    assert_eq!(again.task.id, first.task.id, "it continues its task");
+    assert_eq!(again.lease.fence, first.lease.fence + 1, "and an earlier process with this name loses its fence");
     let attempts = detail(&fixture, first.task.id).await.attempts;
     assert_eq!(
         attempts.iter().map(|attempt| attempt.outcome).collect::<Vec<_>>(),
@@ -135,8 +135,8 @@ async fn tasks_on_files_in_use_come_later(fixture: Fixture) {
     let ids: Vec<_> = added.tasks.iter().map(|task| task.id).collect();
     let first = taken(&fixture, project, "a").await;
     assert_eq!(first.task.id, ids[0]);
-    assert_eq!(taken(&fixture, project, "b").await.task.id, ids[2], "what touches the same files comes later");
-    assert_eq!(taken(&fixture, project, "c").await.task.id, ids[1], "but it comes");
+    assert_eq!(taken(&fixture, project, "b").await.task.id, ids[2], "the task on the same files comes later");
+    assert_eq!(taken(&fixture, project, "c").await.task.id, ids[1], "but it is handed out");
 }
 
 async fn released_tasks_are_taken_first(fixture: Fixture) {
@@ -161,7 +161,7 @@ async fn the_same_key_takes_once_and_an_empty_result_is_not_remembered(fixture: 
     assert!(take().await.unwrap().value.taken.is_none());
     add_one(&fixture, project, task("one")).await;
     let first = take().await.unwrap().value;
-    assert!(first.taken.is_some(), "what was not there may be there later, with the same key");
+    assert!(first.taken.is_some(), "an empty answer is not remembered for the key");
     assert_eq!(take().await.unwrap().value, first);
 }
 

@@ -69,7 +69,7 @@ impl Left {
     async fn comes_back(&mut self, passed: bool) {
         self.shop.comes().await;
         let checks = self.shop.desired().await.1;
-        assert_eq!(checks.iter().map(|check| check.report).collect::<Vec<_>>(), [self.report], "it may still say");
+        assert_eq!(checks.iter().map(|check| check.report).collect::<Vec<_>>(), [self.report], "it may still report");
         self.says(passed).await;
     }
 
@@ -113,7 +113,7 @@ async fn a_person_is_asked_once_after_the_lease(fixture: Fixture) {
     assert_eq!(shop.gives_up(ever()).await, []);
     shop.fixture.pass(1);
     let there = GiveUpChecks { connected: vec![shop.runner], hub: ever() };
-    assert_eq!(shop.fixture.done(&Caller::hub("foreman"), there).await, [], "one that is there is waited for");
+    assert_eq!(shop.fixture.done(&Caller::hub("foreman"), there).await, [], "the hub waits for a connected runner");
     assert_eq!(shop.task(left.task).await.status, TaskStatus::Reported);
     assert_eq!(shop.gives_up(ever()).await, [left.report]);
     assert_eq!(shop.gives_up(ever()).await, [], "once");
@@ -138,7 +138,7 @@ async fn a_restarted_hub_waits_for_a_full_lease(fixture: Fixture) {
     left.shop.fixture.pass(3_600_000);
     let hub = left.shop.fixture.store.now();
     left.shop.fixture.pass(9_999);
-    assert_eq!(left.shop.gives_up(hub).await, [], "it had no chance to come back");
+    assert_eq!(left.shop.gives_up(hub).await, [], "the runner had no chance to reconnect");
     left.shop.fixture.pass(1);
     assert_eq!(left.shop.gives_up(hub).await, [left.report]);
 }
@@ -150,7 +150,7 @@ async fn the_result_of_a_returning_runner_counts(fixture: Fixture) {
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Done, AttemptOutcome::Accepted));
     assert_eq!((detail.reports[0].verdict, detail.reports[0].results.len()), (ReportVerdict::Accepted, 1));
     let asked = &detail.escalations[0];
-    assert_eq!((asked.act, asked.answered_by.as_ref()), (Some(AnswerAct::Accept), None), "nobody had to");
+    assert_eq!((asked.act, asked.answered_by.as_ref()), (Some(AnswerAct::Accept), None), "no person answered");
     assert!(asked.answered_at.is_some() && asked.answer.as_deref().unwrap().contains("`box` came back"), "{asked:?}");
     assert_eq!(left.shop.worker(detail.attempts[0].worker).await.done, 1);
     let fixture = &left.shop.fixture;
@@ -175,7 +175,7 @@ async fn a_result_after_the_answer_is_ignored(fixture: Fixture) {
     let retry = left.answer(AnswerAct::Retry).await;
     left.shop.fixture.done(&left.shop.fixture.ada, retry).await;
     left.shop.comes().await;
-    assert!(left.shop.desired().await.1.is_empty(), "nobody wants it checked any more");
+    assert!(left.shop.desired().await.1.is_empty(), "the check is no longer wanted");
     let before = left.shop.detail(left.task).await;
     left.says(true).await;
     assert_eq!(left.shop.detail(left.task).await, before);
@@ -190,7 +190,7 @@ async fn a_failed_check_of_a_returning_runner_is_reported(fixture: Fixture) {
     left.shop.memory.happened(&left.shop.fixture, fact).await;
     let asked = left.asked().await;
     assert_eq!((asked.answered_at, asked.context.text.as_str()), (None, "the workspace is gone"));
-    assert!(left.shop.desired().await.1.is_empty(), "it said what it can");
+    assert!(left.shop.desired().await.1.is_empty(), "it is not asked again");
     left.says(true).await;
     assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Escalated);
 }
@@ -225,7 +225,7 @@ async fn another_runner_checks_a_named_branch(fixture: Fixture) {
     assert_eq!((check.task, shop.task(tasks[0]).await.status), (tasks[0], TaskStatus::Reported));
     assert_eq!(check.workspace.from, Some(StartFrom::Branch { branch: "pushed".into() }));
     let asked = &shop.detail(tasks[1]).await.escalations[0];
-    assert_eq!(asked.context.runner, Some(shop.runner), "what can be no branch is looked for nowhere");
+    assert_eq!(asked.context.runner, Some(shop.runner), "no runner looks for an invalid branch name");
     let (report, detail) = (check.report, "branch `pushed` is not there; push it".to_owned());
     let fact = FactBody::CheckFailed { report, detail, cause: CheckTrouble::Missing };
     Memory::new(other).happened(&shop.fixture, fact).await;

@@ -110,7 +110,7 @@ async fn a_report_is_judged_even_if_it_spent_the_budget(fixture: Fixture) {
     shop.looked_at(task, None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.add(vec![plain("One more")]).await;
-    assert_eq!(shop.dispatch().await, 0, "the budget is spent all the same");
+    assert_eq!(shop.dispatch().await, 0, "the budget is spent");
 }
 
 fn costing(task: TaskId, fence: u64, cost_micros: u64) -> verbs::TaskReport {
@@ -162,7 +162,7 @@ async fn reported_costs_count_if_sessions_do_not_measure_them(fixture: Fixture) 
     assert_eq!(shop.dispatch().await, 1);
     let fence = shop.task(task).await.lease.unwrap().fence;
     shop.fixture.done(&shop.fixture.ada, costing(task, fence, 2_000_000)).await;
-    assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions tell");
+    assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions measure the cost");
     let stop = verbs::WorkerStop { worker: counted.id, input: WorkerStop { force: true } };
     shop.fixture.done(&shop.fixture.ada, stop).await;
     knows(&shop, "helper", false).await;
@@ -200,7 +200,7 @@ async fn the_costs_of_several_reports_are_added_once(fixture: Fixture) {
     shop.finishes(task, "Now it is there.").await;
     let attempt = shop.detail(task).await.attempts.remove(0);
     let costs = (attempt.usage.cost_micros, shop.worker(worker).await.usage.cost_micros);
-    assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and what is collected says nothing new");
+    assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and the collected report adds nothing");
 }
 
 async fn a_cost_reported_at_the_end_does_not_discard_the_work(fixture: Fixture) {

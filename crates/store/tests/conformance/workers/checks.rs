@@ -78,7 +78,7 @@ async fn a_report_is_accepted_or_goes_back_with_the_unmet_criteria(fixture: Fixt
     let (sessions, checks) = shop.desired().await;
     assert!(checks.is_empty());
     let plan = sessions.iter().find(|plan| plan.session == second).unwrap();
-    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "it goes on with the conversation");
+    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "it resumes the conversation");
     assert!(plan.prompt.contains("`out.txt` does not exist"), "{}", plan.prompt);
     assert_eq!(detail.attempts[0].sessions, [first, second]);
     shop.finishes(task, "Now it is there.").await;
@@ -108,7 +108,7 @@ async fn a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person(fi
     assert_eq!(detail.escalations[0].kind, EscalationKind::Refused);
     assert_eq!(detail.attempts.len(), 2);
     assert!(detail.attempts.iter().all(|attempt| attempt.outcome != AttemptOutcome::Open));
-    assert!(holders[..3].iter().all(|worker| *worker == holders[0]), "back twice");
+    assert!(holders[..3].iter().all(|worker| *worker == holders[0]), "sent back twice");
     assert!(holders[3..].iter().all(|worker| *worker == holders[3]) && holders[3] != holders[0]);
 }
 
@@ -125,9 +125,9 @@ async fn a_worker_without_progress_loses_its_task(fixture: Fixture) {
         shop.finishes(task, "All done!").await;
         shop.found(task, false, "nothing changed", Some(changes("same", (1, 1)))).await;
     }
-    assert_eq!(shop.task(task).await.assigned_to, None, "going on with the same one is useless");
+    assert_eq!(shop.task(task).await.assigned_to, None, "the same worker does not get it again");
     let log = shop.log().await;
-    let stuck = log.iter().find(|entry| entry.what.word() == "stuck").expect("it is written down");
+    let stuck = log.iter().find(|entry| entry.what.word() == "stuck").expect("it is logged");
     assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
@@ -143,7 +143,7 @@ async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
         shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
         entries.push(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count());
     }
-    assert_eq!(entries, [0, 0, 1, 1], "it is decided with the third, and the fourth says nothing new");
+    assert_eq!(entries, [0, 0, 1, 1], "the third report decides, and the fourth adds no entry");
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Escalated, 2));
     let asked = &detail.escalations[0];
@@ -259,7 +259,11 @@ async fn outputs_from_different_commits_are_compared_in_files_that_began_alike(f
         change.files[0].before = Some(before.into());
         shop.looked_at(*task, Some(change)).await;
     }
-    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done, "its lines are other lines");
+    assert_eq!(
+        shop.task(tasks[1]).await.status,
+        TaskStatus::Done,
+        "the line numbers of another version do not conflict"
+    );
     let asked = shop.detail(tasks[2]).await.escalations.remove(0);
     assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
 }
@@ -339,16 +343,16 @@ async fn a_report_is_pending_until_its_runner_starts_the_check(fixture: Fixture)
     let report = shop.pending(task).await;
     let aside = runner(&shop.fixture, &shop.fixture.ada, "aside", 4).await;
     crate::execution::Memory::new(aside).happened(&shop.fixture, FactBody::Checking { report }).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "that is not for this one to say");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "another runner may not report this");
     for _ in 0..2 {
         shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
         assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
-        assert_eq!(shop.pending(task).await, report, "it is to be checked until that is done");
+        assert_eq!(shop.pending(task).await, report, "the check stays wanted until it is done");
     }
     shop.found(task, true, "it is there", None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done, "a later fact changes nothing");
 }
 
 async fn only_people_with_access_to_the_session_see_patches(fixture: Fixture) {

@@ -112,7 +112,7 @@ async fn a_missing_program_is_named(fixture: Fixture) {
     let open = "its session exited with 127: its program, or something that it runs, was not found";
     assert_eq!(detail.attempts[0].reason.clone().unwrap(), format!("{open}\nit ran `./agnet.sh`"));
     let theirs = shop.fixture.store.task_detail(&shop.fixture.bo, task).await.unwrap();
-    assert_eq!(theirs.attempts[0].reason.as_deref(), Some(open), "a command line is for those who may look");
+    assert_eq!(theirs.attempts[0].reason.as_deref(), Some(open), "only people with access see a command line");
 }
 
 async fn only_people_with_access_to_a_session_see_why_it_failed(fixture: Fixture) {
@@ -177,7 +177,7 @@ async fn the_text_of_a_tasks_activity_belongs_to_its_author(fixture: Fixture) {
         let page = VersionPage::default();
         let versions = shop.fixture.store.activity_versions(&shop.fixture.ada, activity, page).await.unwrap();
         let by = (versions[0].author_kind, versions[0].author.name.as_str(), versions[0].author_session);
-        assert_eq!(by, (kind, name, author.session()), "the words are not the worker's owner's");
+        assert_eq!(by, (kind, name, author.session()), "the text is not by the worker's owner");
         let entries = shop.fixture.store.audit(&shop.fixture.ada, AuditPage::default()).await.unwrap();
         let made =
             entries.iter().find(|entry| entry.verb == "activity.create" && entry.subject == activity.to_string());
@@ -197,5 +197,9 @@ async fn a_reason_belongs_to_its_status(fixture: Fixture) {
     assert_eq!((back.status.is_held(), back.reason.as_deref()), (true, Some("`out.txt` is empty")));
     shop.finishes(task, "Done now.").await;
     let checks = shop.task(task).await;
-    assert_eq!((checks.status, checks.reason), (TaskStatus::Reported, None), "that was said of the report before");
+    assert_eq!(
+        (checks.status, checks.reason),
+        (TaskStatus::Reported, None),
+        "that reason belonged to the earlier report"
+    );
 }

@@ -56,7 +56,7 @@ async fn evidence_is_sent_to_people_with_access_to_the_session(fixture: Fixture)
         assert_eq!((last.context.missing.as_deref(), hidden), (expected.then_some("the runner is away"), expected));
         assert_eq!((last.session.is_some(), last.context.text.contains("Here it is")), (expected, expected));
     }
-    assert_eq!(shop.fixture.store.unseen_escalations().await.unwrap().len(), 1, "it may still come");
+    assert_eq!(shop.fixture.store.unseen_escalations().await.unwrap().len(), 1, "the evidence may still come");
     let before = told(&shop.fixture).len();
     let long = format!("{}\u{1b}[1mthe end", "x".repeat(20_000));
     shop.fixture.done(&hub, show(Some(&long), None)).await;
@@ -67,11 +67,11 @@ async fn evidence_is_sent_to_people_with_access_to_the_session(fixture: Fixture)
     assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);
     let context = &news[1].0.context;
     let screen = context.screen.as_deref().unwrap();
-    assert!(screen.ends_with("x[1mthe end") && screen.len() == 8_000, "the last of it, and harmless");
+    assert!(screen.ends_with("x[1mthe end") && screen.len() == 8_000, "the last lines, sanitized");
     assert_eq!((context.diff.as_deref(), context.missing.as_deref()), (Some("+    new\n"), None));
     assert!(shop.fixture.store.unseen_escalations().await.unwrap().is_empty());
     let (mine, theirs) = (state(&shop.fixture, &shop.fixture.ada).await, state(&shop.fixture, &shop.fixture.bo).await);
-    assert_eq!((mine.len(), theirs.len()), (1, 1), "everybody who sees the project sees what is asked");
+    assert_eq!((mine.len(), theirs.len()), (1, 1), "everybody who sees the project sees the escalation");
     assert!(mine[0].context.screen.is_some());
     assert_eq!((theirs[0].context.screen.as_ref(), theirs[0].context.diff.as_ref()), (None, None));
     let before = told(&shop.fixture).len();
@@ -81,7 +81,7 @@ async fn evidence_is_sent_to_people_with_access_to_the_session(fixture: Fixture)
     let news = told(&shop.fixture).split_off(before);
     assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);
     shop.fixture.done(&hub, show(Some("too late"), None)).await;
-    assert_eq!(told(&shop.fixture).len(), before + 2, "what was answered stays as it was");
+    assert_eq!(told(&shop.fixture).len(), before + 2, "an answered escalation does not change");
 }
 
 async fn an_escalation_shows_the_earlier_workers_of_its_task(fixture: Fixture) {
@@ -111,10 +111,10 @@ async fn an_escalation_shows_the_earlier_workers_of_its_task(fixture: Fixture) {
     assert!(attempts.iter().all(|one| one.outcome == AttemptOutcome::Refused && one.ended_at.is_some()));
     assert!(attempts.iter().all(|one| one.agent.starts_with("codex")), "{attempts:?}");
     assert_eq!(attempts[0].reason.as_ref().map(|reason| reason.chars().count()), Some(300), "shortened");
-    assert_eq!(of(other).context.attempts.len(), 1, "each its own");
+    assert_eq!(of(other).context.attempts.len(), 1, "each escalation has its own attempts");
     assert_eq!(of(other).context.attempts[0].outcome, AttemptOutcome::Open);
     let one = shop.fixture.store.escalation(&shop.fixture.bo, of(task).id).await.unwrap();
     assert_eq!(one.context.attempts, *attempts);
     let mine = state(&shop.fixture, &shop.fixture.ada).await;
-    assert!(mine.iter().all(|one| one.context.attempts.is_empty()), "changes do without");
+    assert!(mine.iter().all(|one| one.context.attempts.is_empty()), "changes do not contain attempts");
 }

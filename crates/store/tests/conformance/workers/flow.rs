@@ -58,7 +58,7 @@ async fn a_failed_session_fails_its_attempt_and_another_worker_is_next(fixture: 
     assert_eq!(shop.worker(first).await.failures, 1);
     assert_eq!(shop.dispatch().await, 1);
     let second = shop.task(task).await.assigned_to.unwrap();
-    assert_ne!(first, second, "whoever failed at it is left out while there are others");
+    assert_ne!(first, second, "a worker that failed is skipped while there are others");
     assert!(workers.iter().any(|worker| worker.id == second));
     let session = shop.session(task).await;
     shop.exits(session, 3).await;
@@ -85,10 +85,10 @@ async fn a_stopped_worker_releases_its_task_and_its_workspace_is_kept(fixture: F
     assert_eq!(shop.dispatch().await, 1, "at once");
     let detail = shop.detail(task).await;
     assert_eq!(detail.task.assigned_to, Some(other.id));
-    assert_eq!(detail.attempts[1].workspace, detail.attempts[0].workspace, "it goes on where the other was");
+    assert_eq!(detail.attempts[1].workspace, detail.attempts[0].workspace, "it continues in the other's workspace");
     let next = detail.task.session.unwrap();
     let wanted = |sessions: &[protocol::link::DesiredSession]| sessions.iter().any(|plan| plan.session == next);
-    assert!(!wanted(&shop.desired().await.0), "not before the other is out");
+    assert!(!wanted(&shop.desired().await.0), "not before the other session has exited");
     shop.exits(session, 0).await;
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Stopped);
     let (sessions, _) = shop.desired().await;
@@ -110,7 +110,7 @@ async fn a_providers_limit_pauses_a_worker_until_it_ends(fixture: Fixture) {
     assert_eq!(paused.until, Some(shop.fixture.store.now().plus_millis(120_000)));
     shop.exits(session, 1).await;
     let detail = shop.detail(task).await;
-    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit is nobody's failure");
+    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit counts as no failure");
     assert_eq!(shop.worker(worker.id).await.failures, 0);
     assert_eq!(shop.dispatch().await, 0);
     let due = shop.fixture.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();

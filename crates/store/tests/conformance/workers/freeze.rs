@@ -39,7 +39,7 @@ async fn everything_stops_and_continues_after_a_thaw(fixture: Fixture) {
     let thawed = shop.fixture.done(&shop.fixture.ada, verbs::FloorThaw { input: Freeze { project: None } }).await;
     assert_eq!((thawed.frozen, thawed.workers), (false, 2));
     let again = shop.fixture.done(&shop.fixture.ada, verbs::FloorThaw { input: Freeze { project: None } }).await;
-    assert_eq!((again.frozen, again.workers), (false, 0), "nothing was stopped any more");
+    assert_eq!((again.frozen, again.workers), (false, 0), "there was nothing left to thaw");
     assert_eq!(shop.dispatch().await, 2);
     assert!(!shop.fixture.store.work_settings(&shop.fixture.bo, shop.project.id).await.unwrap().frozen);
 }
@@ -53,7 +53,7 @@ async fn already_stopped_workers_are_not_counted(fixture: Fixture) {
     let frozen = shop.fixture.done(&shop.fixture.ada, verbs::FloorFreeze { input: everywhere() }).await;
     assert_eq!((frozen.workers, frozen.sessions), (2, 0));
     let thawed = shop.fixture.done(&shop.fixture.ada, verbs::FloorThaw { input: everywhere() }).await;
-    assert_eq!(thawed.workers, 2, "and does not go on");
+    assert_eq!(thawed.workers, 2, "and it stays stopped");
     assert_eq!(shop.worker(workers[0].id).await.status, WorkerStatus::Stopped);
 }
 
@@ -108,11 +108,11 @@ async fn a_freeze_names_the_person_who_started_it(fixture: Fixture) {
             EventBody::Change { change: Change::WorkSettings { settings, .. } } => Some(settings.clone()),
             _ => None,
         });
-        last.expect("clients were told")
+        last.expect("there is an event")
     };
     let everywhere = || Freeze { project: None };
     shop.fixture.done(&cy, verbs::FloorFreeze { input: everywhere() }).await;
-    assert_eq!(names(&now().await), Vec::<&str>::new(), "who has no worker here stops nothing here");
+    assert_eq!(names(&now().await), Vec::<&str>::new(), "a person without workers here stops nothing here");
     shop.fixture.done(&shop.fixture.bo, verbs::FloorFreeze { input: everywhere() }).await;
     assert_eq!((now().await.frozen, names(&now().await)), (false, vec!["Bo"]));
     assert_eq!(told(), now().await);

@@ -84,7 +84,7 @@ async fn a_task_waits_for_the_answer_to_a_worker_that_exited(fixture: Fixture) {
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.task.reason.as_deref()), (TaskStatus::Escalated, Some("Tabs?")));
     assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Escalated);
-    assert!(detail.reports.is_empty(), "what it said is no report");
+    assert!(detail.reports.is_empty(), "its message is no report");
     let [open] = detail.escalations.as_slice() else { panic!("{:?}", detail.escalations) };
     assert_eq!((open.id, open.kind, open.answered_at), (asked.id, EscalationKind::Question, None));
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Idle);
@@ -116,7 +116,7 @@ async fn a_message_after_a_refusal_is_another_report(fixture: Fixture) {
     turn(&mut shop, "Wrote it.").await;
     shop.found(task, false, "`out.txt` does not exist", None).await;
     shop.at(session, SessionStatus::Idle).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Running, "what it said before was reported before");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Running, "its earlier message was already reported");
     turn(&mut shop, "Now it is there.").await;
     let summaries =
         |detail: protocol::TaskDetail| detail.reports.into_iter().map(|one| one.summary).collect::<Vec<_>>();

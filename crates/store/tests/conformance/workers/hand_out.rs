@@ -56,7 +56,7 @@ async fn each_worker_gets_one_task_with_a_session_and_each_task_one_worker(fixtu
             EventBody::Change { change: Change::Session { session: told } } if told.id == session => Some(told.clone()),
             _ => None,
         });
-        assert_eq!(told, Some(read), "what is told is what is read");
+        assert_eq!(told, Some(read), "the event equals the stored session");
     }
     assert_eq!(shop.dispatch().await, 0);
 }
@@ -90,7 +90,7 @@ async fn tasks_need_able_workers_and_say_if_there_are_none(fixture: Fixture) {
     let needs = |text: &str, need: &str| TaskAdd { needs: vec![need.into()], ..plain(text) };
     let tasks = shop.add(vec![needs("Write the parser", "rust"), needs("Bake a cake", "oven")]).await;
     assert_eq!(shop.dispatch().await, 1);
-    assert_eq!(shop.task(tasks[0]).await.assigned_to, Some(one.id), "who can more stays free");
+    assert_eq!(shop.task(tasks[0]).await.assigned_to, Some(one.id), "the worker with more abilities stays free");
     let why = shop.task(tasks[1]).await.reason.unwrap();
     assert!(why.contains("`codex 1` lacks oven"), "{why}");
     assert_eq!(shop.worker(all.id).await.status, WorkerStatus::Idle);
@@ -102,10 +102,10 @@ async fn free_workers_steal_tasks_from_busy_ones(fixture: Fixture) {
     let first = shop.start(1).await.remove(0);
     let tasks = shop.add(vec![plain("Alpha job"), plain("Beta errand"), plain("Gamma chore")]).await;
     assert_eq!(shop.dispatch().await, 1);
-    assert_eq!(shop.worker(first.id).await.queue, [], "what waits is decided when somebody is busy");
+    assert_eq!(shop.worker(first.id).await.queue, [], "queues are only for busy workers");
     assert_eq!(shop.dispatch().await, 0);
     let waiting = shop.worker(first.id).await.queue;
-    assert_eq!(waiting, tasks[1..3], "two wait at the one that is busy");
+    assert_eq!(waiting, tasks[1..3], "two tasks wait for the busy worker");
     let thief = shop.start(1).await.remove(0);
     assert_eq!(shop.dispatch().await, 1);
     let stolen = shop.worker(thief.id).await.task.unwrap();
@@ -115,7 +115,7 @@ async fn free_workers_steal_tasks_from_busy_ones(fixture: Fixture) {
     all.sort();
     let mut expected = tasks[1..].to_vec();
     expected.sort();
-    assert_eq!(all, expected, "nothing is lost or doubled");
+    assert_eq!(all, expected, "no task is lost or duplicated");
 }
 
 async fn round_robin_takes_turns(fixture: Fixture) {

@@ -54,7 +54,7 @@ async fn an_activity_ends_with_its_last_session_and_task(fixture: Fixture) {
     shop.dispatch().await;
     shop.finishes(more, "They are, too.").await;
     assert_eq!(shop.task(more).await.status, TaskStatus::Done);
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "somebody still works in it");
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "a session still works in it");
     shop.exits(mine.id, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
@@ -66,7 +66,7 @@ async fn the_activity_of_a_cancelled_task_is_abandoned_until_a_retry(fixture: Fi
     shop.dispatch().await;
     let (line, session) = (shop.line(task).await, shop.session(task).await);
     cancel(&shop.fixture, task).await;
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "its session is not over");
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "its session has not exited");
     shop.exits(session, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Abandoned);
     retry(&shop.fixture, task).await;
@@ -92,5 +92,5 @@ async fn activities_that_people_created_or_changed_stay(fixture: Fixture) {
     let input = ActivityUpdate { status: Some(ActivityStatus::Blocked), ..Default::default() };
     shop.fixture.done(&shop.fixture.ada, verbs::ActivityUpdate { activity: line, input }).await;
     shop.finishes(other, "There are seven.").await;
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "somebody said what it is at");
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "a person set its status");
 }

@@ -46,7 +46,7 @@ async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(fixture: Fix
     let late = heard(&shop, 5_000);
     shop.fixture.done(&hub(), late).await;
     let lease = shop.task(task).await.lease.unwrap().expires_at;
-    assert_eq!(lease, shop.fixture.store.now().plus_millis(90_000), "a late sign shortens nothing");
+    assert_eq!(lease, shop.fixture.store.now().plus_millis(90_000), "a late heartbeat does not shorten the lease");
     let other = runner(&shop.fixture, &shop.fixture.ada, "other", 4).await;
     assert_eq!(shop.fixture.done(&hub(), RenewLeases { runners: vec![LastHeard::now(other)] }).await, 0);
     shop.fixture.pass(89_999);
@@ -61,7 +61,7 @@ async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(fixture: Fix
     assert!(shop.decided("lease_lost").await);
     let (sessions, _) = shop.desired().await;
     let plan = sessions.iter().find(|plan| plan.session == old).unwrap();
-    assert!(!plan.run, "whoever comes back finds that it is to stop");
+    assert!(!plan.run, "a returning runner is ordered to stop it");
     assert_eq!(shop.dispatch_with(&[]).await, 0);
     assert_eq!(shop.dispatch().await, 1, "its runner is back");
     assert!(shop.decided("restarted").await);
@@ -102,7 +102,7 @@ async fn a_restarted_hub_gives_runners_time_to_reconnect(fixture: Fixture) {
     shop.dispatch().await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Assigned);
     shop.fixture.pass(89_999);
-    let message = "whoever was answered just before the hub went counts on its lease";
+    let message = "a worker that was answered just before the hub stopped relies on its lease";
     assert_eq!(shop.fixture.done(&hub(), ExpireLeases::default()).await, [], "{message}");
     shop.fixture.pass(1);
     assert_eq!(shop.fixture.done(&hub(), ExpireLeases::default()).await, [task]);
@@ -123,7 +123,7 @@ async fn a_lease_counts_from_the_last_sign_of_its_runner(fixture: Fixture) {
     shop.fixture.done(&hub(), heard(&shop, 6_000)).await;
     assert_eq!(shop.fixture.done(&hub(), ExpireLeases::default()).await, [task]);
     let metrics = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
-    assert_eq!(metrics.detection_ms, Some(6_000), "since it was really heard");
+    assert_eq!(metrics.detection_ms, Some(6_000), "counted from its last heartbeat");
 }
 
 async fn only_the_silent_session_of_a_runner_loses_its_lease(fixture: Fixture) {
@@ -142,8 +142,8 @@ async fn only_the_silent_session_of_a_runner_loses_its_lease(fixture: Fixture) {
     }
     shop.fixture.pass(30_000);
     shop.fixture.done(&hub(), all(90_000)).await;
-    assert_eq!(shop.dispatch().await, 0, "three signs did not come");
-    assert_eq!(shop.dispatch().await, 1, "it begins afresh");
+    assert_eq!(shop.dispatch().await, 0, "three heartbeats were missed");
+    assert_eq!(shop.dispatch().await, 1, "it starts over");
     let lively = shop.detail(tasks[0]).await;
     assert_eq!((lively.attempts.len(), lively.attempts[0].outcome), (1, AttemptOutcome::Open));
     let detail = shop.detail(tasks[1]).await;
@@ -151,12 +151,12 @@ async fn only_the_silent_session_of_a_runner_loses_its_lease(fixture: Fixture) {
     assert_eq!(outcomes, [AttemptOutcome::Lost, AttemptOutcome::Open]);
     let (sessions, _) = shop.desired().await;
     let plan = sessions.iter().find(|plan| plan.session == frozen).unwrap();
-    assert!(!plan.run && plan.force, "it cannot be asked nicely");
+    assert!(!plan.run && plan.force, "it is stopped by force");
     let mut failures = 0;
     for worker in workers {
         failures += shop.worker(worker.id).await.failures;
     }
-    assert_eq!(failures, 1, "its runner was there: it counts");
+    assert_eq!(failures, 1, "its runner was connected: the failure counts");
 }
 
 async fn a_silent_runner_counts_as_no_failure_and_returns_when_it_reconnects(fixture: Fixture) {
@@ -172,7 +172,7 @@ async fn a_silent_runner_counts_as_no_failure_and_returns_when_it_reconnects(fix
         assert!(gone.reason.unwrap().contains("the runner of `"));
         let (project, connected) = (shop.project.id, vec![shop.runner]);
         let blind = Dispatch { project, connected, heard: Vec::new() };
-        assert_eq!(shop.fixture.done(&hub(), blind).await.handed, 0, "it has a link, and is silent");
+        assert_eq!(shop.fixture.done(&hub(), blind).await.handed, 0, "it is connected, but silent");
         assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Lost);
     }
     assert!(!shop.decided("breaker_open").await);
@@ -193,7 +193,7 @@ async fn a_session_without_its_host_is_lost_and_not_failed(fixture: Fixture) {
         assert!(detail.attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Lost));
         assert_eq!(shop.worker(worker.id).await.failures, 0);
     }
-    assert_eq!(shop.dispatch().await, 1, "the same worker goes on");
+    assert_eq!(shop.dispatch().await, 1, "the same worker continues");
 }
 
 async fn a_task_whose_sessions_are_lost_repeatedly_goes_to_a_person(fixture: Fixture) {
@@ -217,7 +217,7 @@ async fn a_task_whose_sessions_are_lost_repeatedly_goes_to_a_person(fixture: Fix
 async fn a_runner_gets_its_heartbeat_interval(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let desired = async || shop.fixture.store.desired(shop.runner).await.unwrap().unwrap();
-    assert_eq!(desired().await.heartbeat_seconds, None, "nobody would miss it");
+    assert_eq!(desired().await.heartbeat_seconds, None, "no lease depends on it");
     shop.start(1).await;
     shop.add(vec![plain("Timed work")]).await;
     shop.dispatch().await;
@@ -229,7 +229,7 @@ async fn a_runner_gets_its_heartbeat_interval(fixture: Fixture) {
     let short = desired().await;
     assert_eq!(short.heartbeat_seconds, Some(2));
     assert_eq!(short.sessions[0].task.as_ref().unwrap().lease_seconds, Some(6));
-    assert!(short.generation > usual.generation, "it is told at once");
+    assert!(short.generation > usual.generation, "the runner gets it at once");
 }
 
 async fn a_worker_that_hangs_loses_its_lease(fixture: Fixture) {

@@ -38,7 +38,7 @@ async fn metrics_match_the_events(fixture: Fixture) {
     let metrics = shop.fixture.store.metrics(&shop.fixture.bo, shop.project.id, page).await.unwrap();
     let done = metrics.counts.iter().find(|count| count.status == TaskStatus::Done).unwrap();
     assert_eq!(done.count, 2);
-    assert_eq!(metrics.speed_up, Some(100), "20 s of work that was not in vain in 20 s with any");
+    assert_eq!(metrics.speed_up, Some(100), "20 s of successful work in 20 s with any work");
     assert_eq!(metrics.usage.cost_micros, Some(2_500));
     assert_eq!(metrics.waiting_ms, Some((1_000 + 1_000 + 12_000) / 3));
     assert_eq!(metrics.interventions, 0);
@@ -49,7 +49,7 @@ async fn metrics_match_the_events(fixture: Fixture) {
     assert_eq!(metrics.series.iter().map(|point| point.cost_micros).sum::<u64>(), 2_500);
     assert_eq!((metrics.busy, metrics.peak), (30 * 100 / 3_600, 2));
     let at_once = Some(Noticed { times: 1, median_ms: 0, longest_ms: 0 });
-    assert_eq!((metrics.vanished, metrics.failures), (None, at_once), "its runner said so at once");
+    assert_eq!((metrics.vanished, metrics.failures), (None, at_once), "its runner reported it at once");
     let bad = MetricsPage { hours: Some(0) };
     let error = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, bad).await;
     assert!(matches!(error, Err(StoreError::Invalid { field: "hours", .. })));
@@ -70,7 +70,7 @@ async fn the_current_work_is_listed(fixture: Fixture) {
 
 /// A person accepts the report of an open escalation.
 async fn accepts(shop: &Shop, task: TaskId) {
-    let asked = shop.detail(task).await.escalations.pop().expect("somebody is asked");
+    let asked = shop.detail(task).await.escalations.pop().expect("there is an escalation");
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
     shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
 }
@@ -107,7 +107,7 @@ async fn a_failure_is_noticed_when_its_runner_reconnects(fixture: Fixture) {
     assert_eq!(metrics.failures, Some(Noticed { times: 2, median_ms: 0, longest_ms: 40_000 }));
     assert_eq!((metrics.vanished, metrics.detection_ms), (None, None));
     assert_eq!(metrics.series[47].failures, metrics.failures);
-    // A reported failure does not count as noticed, even if an earlier session of the task failed.
+    // A failure that the worker itself reports does not count as noticed, even if an earlier session of the task failed.
     let held = taken(&shop.fixture, shop.project.id, "outside").await;
     assert!(tasks.contains(&held.task.id));
     let mut gives_up = report(held.task.id, held.lease.fence, "no");
@@ -215,5 +215,5 @@ async fn metrics_of_a_history_match_manual_counts(fixture: Fixture) {
         let worker = shop.worker(worker.id).await;
         counted = (counted.0 + worker.done, counted.1 + worker.failed);
     }
-    assert_eq!(counted, (3, 1), "what a person accepted is no failure of its worker");
+    assert_eq!(counted, (3, 1), "a report that a person accepted is no failure of its worker");
 }

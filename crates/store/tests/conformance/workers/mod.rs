@@ -113,7 +113,7 @@ impl Shop {
 
     /// The current session of a task.
     pub(crate) async fn session(&self, task: TaskId) -> SessionId {
-        self.task(task).await.session.expect("somebody works on it")
+        self.task(task).await.session.expect("a session works on it")
     }
 
     /// The log of decisions, oldest first.

@@ -67,7 +67,7 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fi
         assert_eq!((worker.status, worker.failures, worker.failed), (WorkerStatus::Paused, 0, 0));
         assert_eq!(worker.reason.as_deref(), Some("the provider of `codex` on `box` answers with errors"));
     }
-    assert_eq!(shop.dispatch().await, 0, "nobody takes anything");
+    assert_eq!(shop.dispatch().await, 0, "no worker gets a task");
     let asked = asked(&shop, &tasks).await;
     assert_eq!(asked.iter().map(|one| one.kind).collect::<Vec<_>>(), [EscalationKind::Outage], "one notice for all");
     assert_eq!(asked[0].context.screen.as_deref(), Some("the agent's own words"));
@@ -78,7 +78,7 @@ async fn removing_a_runner_ends_its_outage_and_the_notice(fixture: Fixture) {
     let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     assert_eq!(asked(&shop, &tasks).await.len(), 1);
     shop.fixture.done(&shop.fixture.ada, verbs::RunnerRemove { runner: shop.runner }).await;
-    assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
+    assert!(asked(&shop, &tasks).await.is_empty(), "the notice is closed");
     let mut answers = Vec::new();
     for task in &tasks {
         answers.extend(shop.detail(*task).await.escalations.into_iter().filter_map(|one| one.answer));
@@ -92,7 +92,7 @@ async fn one_worker_retries_with_growing_pauses_and_the_others_follow(fixture: F
     shop.fixture.pass(14_000);
     assert_eq!(shop.dispatch().await, 0);
     shop.fixture.pass(2_000);
-    assert_eq!(shop.dispatch().await, 1, "one tries again");
+    assert_eq!(shop.dispatch().await, 1, "one worker retries");
     assert_eq!(shop.dispatch().await, 0, "and only one");
     let mut tried = None;
     for task in &tasks {
@@ -109,10 +109,10 @@ async fn one_worker_retries_with_growing_pauses_and_the_others_follow(fixture: F
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
-    assert_eq!(shop.dispatch().await, 0, "that it started says nothing");
+    assert_eq!(shop.dispatch().await, 0, "a start alone does not end the outage");
     shop.progresses(session).await;
     assert_eq!(shop.dispatch().await, 2, "its model answers: the others follow");
-    assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
+    assert!(asked(&shop, &tasks).await.is_empty(), "the notice is closed");
     for task in tasks {
         shop.finishes(task, &format!("Done with {task}.")).await;
         let detail = shop.detail(task).await;
@@ -129,13 +129,13 @@ async fn a_person_is_asked_once_and_can_retry_at_once(fixture: Fixture) {
     assert_eq!(open.len(), 1);
     let question = &open[0].question;
     assert!(question.contains("Log in to `codex` on `box`: `codex login`."), "{question}");
-    assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task waits for nobody");
+    assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task does not wait for the answer");
     assert_eq!(shop.dispatch().await, 0);
     let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let command = verbs::EscalationAnswer { escalation: open[0].id, input };
     let answered = shop.fixture.done(&shop.fixture.ada, command).await;
     assert!(answered.answered_by.is_some());
-    assert!(shop.task(open[0].task).await.context.is_empty(), "the agent is not bothered with it");
+    assert!(shop.task(open[0].task).await.context.is_empty(), "the answer is not passed to the agent");
     assert_eq!(shop.dispatch().await, 1, "at once");
     let mut session = None;
     for task in &tasks {
@@ -143,7 +143,7 @@ async fn a_person_is_asked_once_and_can_retry_at_once(fixture: Fixture) {
     }
     shop.held_up(session.unwrap(), HoldUp::Auth, None).await;
     shop.exits(session.unwrap(), 1).await;
-    assert!(asked(&shop, &tasks).await.is_empty(), "whoever has heard of it is not told again");
+    assert!(asked(&shop, &tasks).await.is_empty(), "a person is not asked twice");
 }
 
 async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(fixture: Fixture) {
@@ -160,7 +160,7 @@ async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(fixture: Fixture) 
     assert_eq!((after.status, after.reason, after.until), (WorkerStatus::Working, None, None));
     assert!(shop.decided("resumed").await);
     shop.exits(session, 1).await;
-    assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "what comes after that is its own fault");
+    assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "a later failure counts against the attempt");
 }
 
 async fn a_session_held_up_for_too_long_loses_its_task(fixture: Fixture) {
@@ -175,7 +175,7 @@ async fn a_session_held_up_for_too_long_loses_its_task(fixture: Fixture) {
         shop.fixture.pass(9_000);
         renew(&shop).await;
         shop.dispatch().await;
-        assert_eq!(shop.task(task).await.session, Some(session), "it may still go on");
+        assert_eq!(shop.task(task).await.session, Some(session), "it may still continue");
     }
     shop.fixture.pass(80_000);
     renew(&shop).await;
@@ -188,7 +188,7 @@ async fn a_session_held_up_for_too_long_loses_its_task(fixture: Fixture) {
     assert!(sessions.iter().any(|plan| plan.session == session && !plan.run), "its agent is stopped");
     shop.exits(session, 143).await;
     shop.fixture.pass(15_000);
-    assert_eq!(shop.dispatch().await, 1, "it is tried again");
+    assert_eq!(shop.dispatch().await, 1, "it is retried");
 }
 
 async fn an_agent_that_cannot_start_is_retried_without_asking(fixture: Fixture) {
@@ -220,7 +220,7 @@ async fn if_the_retrying_worker_is_stopped_another_retries(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
     assert_eq!(shop.dispatch().await, 0);
     shop.fixture.pass(1_000);
-    assert_eq!(shop.dispatch().await, 1, "another tries");
+    assert_eq!(shop.dispatch().await, 1, "another worker retries");
 }
 
 async fn a_held_up_session_that_exits_cleanly_makes_no_report(fixture: Fixture) {
@@ -233,6 +233,6 @@ async fn a_held_up_session_that_exits_cleanly_makes_no_report(fixture: Fixture) 
     shop.held_up(session, HoldUp::Network, None).await;
     shop.exits(session, 0).await;
     let detail = shop.detail(task).await;
-    assert!(detail.reports.is_empty(), "an answer that broke off is no report");
+    assert!(detail.reports.is_empty(), "an interrupted answer is no report");
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released]);
 }

@@ -41,8 +41,8 @@ async fn deep_queues_add_workers_and_idle_ones_are_removed(fixture: Fixture) {
     let first = shop.start(1).await.remove(0);
     let words = ["Alpha", "Beta is next", "Gamma comes third", "Delta as well", "Epsilon at the end"];
     let tasks = shop.add(words.iter().map(|word| plain(word)).collect()).await;
-    assert_eq!(shop.dispatch().await, 1, "somebody is free: no more are needed");
-    assert_eq!(shop.dispatch().await, 2, "nobody is, and four wait");
+    assert_eq!(shop.dispatch().await, 1, "a worker is free, so none is added");
+    assert_eq!(shop.dispatch().await, 2, "no worker is free, and four tasks wait");
     let filter = WorkerFilter { project: Some(shop.project.id) };
     let workers = shop.fixture.store.workers(&shop.fixture.ada, filter).await.unwrap();
     assert_eq!(workers.len(), 3);
@@ -64,7 +64,7 @@ async fn deep_queues_add_workers_and_idle_ones_are_removed(fixture: Fixture) {
     assert!(due.projects.iter().any(|(project, at)| *project == shop.project.id && *at <= shop.fixture.store.now()));
     shop.dispatch().await;
     let left = shop.fixture.store.workers(&shop.fixture.ada, filter).await.unwrap();
-    assert_eq!(left.len(), 1, "what the scale brought, it takes");
+    assert_eq!(left.len(), 1, "scaling down removes the workers that scaling up added");
     assert_eq!(left[0].id, first.id);
     assert!(shop.decided("scaled_down").await);
 }
@@ -89,7 +89,7 @@ async fn a_worker_without_budget_does_not_prevent_scaling_up(fixture: Fixture) {
     shop.exits(session, 0).await;
     shop.scales(3).await;
     shop.dispatch().await;
-    assert_eq!(shop.there().await, 3, "it counts, but it takes nothing");
+    assert_eq!(shop.there().await, 3, "it counts as a worker, but gets no task");
 }
 
 async fn a_colleagues_workers_are_not_multiplied(fixture: Fixture) {

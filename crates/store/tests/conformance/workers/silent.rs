@@ -48,7 +48,7 @@ async fn an_attempt_without_message_and_changes_fails(fixture: Fixture) {
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
     shop.ends_silently(task).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "what it changed is looked at first");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "its changes are checked first");
     shop.looked_at(task, Some(untouched())).await;
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Failed));
@@ -100,7 +100,11 @@ async fn an_attempt_without_message_and_changes_needs_no_judgement(fixture: Fixt
     shop.ends_silently(task).await;
     shop.looked_at(task, Some(untouched())).await;
     let detail = shop.detail(task).await;
-    assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Ready, 0), "nobody is asked about nothing");
+    assert_eq!(
+        (detail.task.status, detail.escalations.len()),
+        (TaskStatus::Ready, 0),
+        "no person is asked without a result"
+    );
 }
 
 async fn a_collected_report_names_its_deliverables(fixture: Fixture) {

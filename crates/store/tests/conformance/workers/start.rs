@@ -28,10 +28,10 @@ async fn names_and_colours_are_unique_and_stable(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.ada, verbs::WorkerRemove { worker: made[1].id }).await;
     let role = WorkerStart { role: Some("tester".into()), ..named("codex", 1) };
     let tester = shop.start_as(&shop.fixture.ada, role).await.remove(0);
-    assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a colour that is free is used again");
+    assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a free colour is reused");
     let more = shop.start(1).await.remove(0);
     assert_eq!((more.name.as_str(), more.colour), ("codex 2", 3));
-    assert_eq!(shop.worker(made[2].id).await.colour, 2, "nobody's colour changes");
+    assert_eq!(shop.worker(made[2].id).await.colour, 2, "no colour changes");
     let gone = shop.fixture.store.worker(&shop.fixture.ada, made[1].id).await;
     assert!(matches!(gone, Err(StoreError::NotFound("worker"))));
 }

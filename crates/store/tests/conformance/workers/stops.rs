@@ -30,14 +30,14 @@ async fn stopping_a_session_stops_its_worker_and_frees_its_task(fixture: Fixture
     assert_eq!((attempt.outcome, attempt.reason.as_deref()), (AttemptOutcome::Released, Some("stopped by Ada")));
     let stopping = shop.worker(first.id).await;
     assert_eq!((stopping.status, stopping.failures, stopping.failed), (WorkerStatus::Stopping, 0, 0));
-    assert_eq!(shop.dispatch().await, 0, "nobody else is there");
+    assert_eq!(shop.dispatch().await, 0, "there is no other worker");
     stop(&shop, session, true).await;
     shop.exits(session, 0).await;
     let stopped = shop.worker(first.id).await;
     assert_eq!((stopped.status, stopped.reason.as_deref()), (WorkerStatus::Stopped, Some("stopped by Ada")));
     assert_eq!(shop.detail(task).await.attempts.len(), 1);
     assert_eq!(shop.dispatch().await, 0, "it is not handed the same task again");
-    let said = shop.log().await.into_iter().find(|entry| entry.what.word() == "stopped").expect("it is written down");
+    let said = shop.log().await.into_iter().find(|entry| entry.what.word() == "stopped").expect("it is logged");
     assert_eq!((said.worker, said.task), (Some(first.id), Some(task)));
     assert!(said.reason.contains("Ada") && said.reason.contains("restart"), "{}", said.reason);
     let second = shop.start(1).await.remove(0);
@@ -48,7 +48,7 @@ async fn stopping_a_session_stops_its_worker_and_frees_its_task(fixture: Fixture
     shop.exits(session, 0).await;
     shop.fixture.done(&shop.fixture.ada, verbs::WorkerRestart { worker: first.id }).await;
     assert_eq!(shop.dispatch().await, 1);
-    assert_eq!(shop.task(task).await.assigned_to, Some(first.id), "somebody said so");
+    assert_eq!(shop.task(task).await.assigned_to, Some(first.id), "a person restarted it");
 }
 
 async fn a_session_whose_report_is_being_checked_just_exits(fixture: Fixture) {
@@ -62,7 +62,7 @@ async fn a_session_whose_report_is_being_checked_just_exits(fixture: Fixture) {
     let fence = held.lease.unwrap().fence;
     shop.fixture.done(&shop.fixture.ada, crate::tasks::report(task, fence, "Here it is.")).await;
     stop(&shop, session, false).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "what was handed back counts");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "its report counts");
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
     shop.exits(session, 0).await;
     shop.found(task, true, "it is there", None).await;
@@ -93,7 +93,7 @@ async fn the_log_names_the_person_who_stopped_a_worker(fixture: Fixture) {
     ];
     assert_eq!(said().await, expected);
     shop.fixture.done(ada, verbs::WorkerStopAll { project, input: WorkerStop { force: false } }).await;
-    assert_eq!(said().await.len(), 4, "only of those that were not stopped already");
+    assert_eq!(said().await.len(), 4, "only for workers that were not stopped already");
 
     let input = Freeze { project: Some(project) };
     shop.fixture.done(ada, verbs::FloorFreeze { input: input.clone() }).await;
@@ -110,5 +110,5 @@ async fn the_log_names_the_person_who_stopped_a_worker(fixture: Fixture) {
         "Ada stopped everything of theirs: no worker takes tasks until Ada thaws it",
         "Ada thawed what they had stopped: none of their workers waited for it",
     ];
-    assert_eq!(frozen, expected, "each once, and not of workers that were stopped before");
+    assert_eq!(frozen, expected, "once for each, and not for workers that were stopped before");
 }

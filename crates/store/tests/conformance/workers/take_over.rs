@@ -129,7 +129,7 @@ async fn the_work_is_transferred_once_the_old_session_has_exited(fixture: Fixtur
     assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, contained: None }));
     assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
     assert!(desired[0].prompt.contains("was brought to your workspace"), "{}", desired[0].prompt);
-    assert!(desired[0].workspace.code_by.is_some(), "it is somebody else's");
+    assert!(desired[0].workspace.code_by.is_some(), "it belongs to another person");
     assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
     half.end(&moving, None, Some("again")).await;
     assert_eq!(half.desired().await, desired, "the first end counts");
@@ -151,7 +151,7 @@ async fn work_that_returns_from_a_colleague_needs_approval(fixture: Fixture) {
     let stop = verbs::WorkerStop { worker: taken.assigned_to.unwrap(), input: WorkerStop { force: false } };
     half.shop.fixture.done(&half.shop.fixture.bo, stop).await;
     his.at(&half.shop.fixture, session, SessionStatus::Exited).await;
-    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker goes on");
+    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker continues");
     let back = half.moving().await;
     assert_eq!((back.from, back.to), (there.workspace, half.shop.runner));
     half.end(&back, Some(&"e".repeat(64)), None).await;
@@ -159,7 +159,7 @@ async fn work_that_returns_from_a_colleague_needs_approval(fixture: Fixture) {
     let (sessions, _) = half.shop.desired().await;
     let again = sessions.into_iter().find(|plan| plan.session == now).unwrap();
     let by = again.workspace.code_by.as_ref().map(|by| by.user.id);
-    assert_eq!(by, Some(id(&half.shop.fixture.bo)), "what Bo had in his hands is asked about");
+    assert_eq!(by, Some(id(&half.shop.fixture.bo)), "work that Bo had needs approval");
 }
 
 async fn work_from_a_sandbox_continues_in_a_sandbox(fixture: Fixture) {
@@ -184,7 +184,7 @@ async fn work_from_a_sandbox_continues_in_a_sandbox(fixture: Fixture) {
     assert_eq!((&desired[0].workspace.from, &desired[0].sandbox), (&Some(from), &Some(sandbox)));
     let bo = half.shop.fixture.bo.clone();
     let shown = half.shop.fixture.store.session(&bo, desired[0].session, Action::SeeExecution).await.unwrap();
-    assert!(shown.sandbox, "who looks is told so");
+    assert!(shown.sandbox, "the sandbox is shown");
 }
 
 async fn a_take_over_by_the_holder_is_refused_and_a_retry_acts_once(fixture: Fixture) {
@@ -194,7 +194,7 @@ async fn a_take_over_by_the_holder_is_refused_and_a_retry_acts_once(fixture: Fix
     let key = || Some("take-over".to_owned());
     let first = half.shop.fixture.store.write(bo, key(), half.taking(&both)).await.unwrap();
     let again = half.shop.fixture.store.write(bo, key(), half.taking(&both)).await.unwrap();
-    assert_eq!(again.value, first.value, "what arrives twice is answered twice");
+    assert_eq!(again.value, first.value, "a retry gets the same answer");
     let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()), ..Default::default() };
     for command in [half.taking(&both), half.taking_with(named, &[half.theirs])] {
         let refused = half.shop.fixture.refused(bo, command).await.to_string();
@@ -295,12 +295,12 @@ async fn an_abandoned_take_over_leaves_the_work_in_place(fixture: Fixture) {
     half.shop.exits(half.old, 0).await;
     let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
     half.shop.fixture.done(&half.shop.fixture.bo, stop).await;
-    assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and is not now");
+    assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and will not be");
     assert!(!half.moving().await.wanted);
     half.end(&moving, None, None).await;
     half.shop.dispatch().await;
     let detail = half.shop.detail(half.task).await;
-    assert_eq!(detail.attempts[2].workspace, Some(before), "whoever is next goes on with it");
+    assert_eq!(detail.attempts[2].workspace, Some(before), "the next worker continues in it");
 }
 
 async fn a_finished_task_cannot_be_taken_over(fixture: Fixture) {

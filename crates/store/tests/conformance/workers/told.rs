@@ -42,13 +42,13 @@ async fn one_event_announces_all_workers_of_a_project(fixture: Fixture) {
     let told = told(&shop);
     assert_eq!(told.len(), 2, "an event for each project: {told:?}");
     for (project, mut expected) in [(shop.project.id, here), (hidden, there)] {
-        let (_, workers) = told.iter().find(|(of, _)| *of == Some(project)).expect("it was told");
+        let (_, workers) = told.iter().find(|(of, _)| *of == Some(project)).expect("there is an event");
         let mut found = ids(workers);
         found.sort();
         expected.sort();
-        assert_eq!(found, expected, "of this project alone, each once");
+        assert_eq!(found, expected, "each worker of this project once");
         let last = |worker: &Worker| worker.status == WorkerStatus::Paused && worker.task.is_none();
-        assert!(workers.iter().all(last), "as they are in the end: {workers:?}");
+        assert!(workers.iter().all(last), "in their final state: {workers:?}");
     }
 }
 
@@ -70,7 +70,7 @@ async fn a_sync_has_the_visible_workers_of_each_project(fixture: Fixture) {
         workers
     };
     assert_eq!(synced(&shop.fixture.ada).await, [here.clone(), there.clone()]);
-    assert_eq!(synced(&shop.fixture.bo).await, [here], "nothing of a project that they do not see");
+    assert_eq!(synced(&shop.fixture.bo).await, [here], "no worker of an invisible project");
     let whole = shop.fixture.store.state_of(&shop.fixture.ada, hidden).await.unwrap();
     let of_workers: Vec<&Change> = whole.iter().filter(|one| matches!(one, Change::Workers { .. })).collect();
     assert!(matches!(of_workers[..], [Change::Workers { workers }] if workers.len() == there.len()));

@@ -23,7 +23,7 @@ fn judged(description: &str) -> TaskAdd {
     TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain(description) }
 }
 
-/// A different change of the same lines.
+/// A change of the same lines, with this content.
 fn changes(tree: &str) -> Changes {
     let file = ChangedFile {
         path: "src/a.rs".into(),
@@ -86,7 +86,7 @@ async fn cancelling_a_task_refuses_its_pending_report(fixture: Fixture) {
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task was cancelled before this was judged: Ada cancelled it: not needed");
-    assert!(shop.desired().await.1.is_empty(), "nobody checks it any more");
+    assert!(shop.desired().await.1.is_empty(), "the check is no longer wanted");
     let late = FactBody::Checked { report, results: vec![], changes: None };
     shop.memory.happened(&shop.fixture, late).await;
     assert_eq!((shop.task(task).await.status, shop.verdict(task).await.1), (TaskStatus::Cancelled, reason));
@@ -135,7 +135,7 @@ async fn a_take_over_refuses_a_report_without_asking_for_fixes(fixture: Fixture)
     let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
     let taken =
         shop.fixture.done(&shop.fixture.ada, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
-    assert_eq!(taken.refused.as_deref(), None, "there is nothing to mend");
+    assert_eq!(taken.refused.as_deref(), None, "there is nothing to fix");
 }
 
 async fn a_conflict_ends_when_the_other_output_is_withdrawn(fixture: Fixture) {

@@ -30,7 +30,7 @@ impl Model {
         let known = self.tasks.get_mut(&task).unwrap();
         // A held task is handed out again only to the same worker, under a new fence.
         let free = known.hold.as_ref().is_none_or(|(holder, _)| holder == worker);
-        assert!(free, "seed {seed}: {task} has two live holds: {known:?} and {worker}");
+        assert!(free, "seed {seed}: {task} has two leases: {known:?} and {worker}");
         assert!(known.accepted == 0 && !known.escalated, "seed {seed}: {task} was handed out again: {known:?}");
         assert_eq!(fence, known.fence + 1, "seed {seed}: fences of {task} go up by one");
         known.fence = fence;
