@@ -1,6 +1,6 @@
-//! Plans: from JSON, JSONL or a Markdown list to tasks, with every error and where it is.
+//! Parses plans (JSON, JSONL or a Markdown list) into tasks, with every error and its place.
 //!
-//! The grammar is here once, for the CLI and for the hub, which reads for the page. This crate opens no file and asks no hub.
+//! The CLI and the hub share this grammar; the hub parses for the page. This crate opens no file and needs no hub.
 
 mod criterion;
 mod json;
@@ -25,25 +25,25 @@ pub use words::join as line_of;
 
 use lines::Lines;
 
-/// How tasks are written down.
+/// The formats of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One task, a list of tasks, or an object with a list `tasks`.
     Json,
-    /// One task on each line.
+    /// One task per line.
     Jsonl,
     /// A list of `- [ ]` items with indented details.
     Markdown,
 }
 
-/// Something wrong in a plan.
+/// An error in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The line, from 1, where one can be named.
+    /// The line, from 1, if known.
     pub line: Option<usize>,
-    /// The place in the file, as `tasks[3].deps[0]`.
+    /// The place in the plan, such as `tasks[3].deps[0]`.
     pub path: String,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub reason: String,
 }
 
@@ -62,38 +62,38 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What was read.
+/// A parsed plan.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// The tasks, in their order; only those that could be read.
+    /// The readable tasks, in order.
     pub tasks: Vec<TaskAdd>,
-    /// Everything that is wrong.
+    /// All errors.
     pub faults: Vec<Fault>,
-    /// What is worth knowing and not wrong.
+    /// Notes that are not errors.
     pub notes: Vec<String>,
-    /// Tasks that say nearly the same; a hub says it of those that it takes.
+    /// Notes about similar tasks; when tasks are added, the hub reports these.
     pub similar: Vec<String>,
-    /// How many tasks are ticked off, and not among the tasks.
+    /// How many tasks are ticked off; `tasks` leaves them out.
     pub ticked: usize,
 }
 
-/// A task with where it was written.
+/// A task and its place in the plan.
 #[derive(Debug)]
 struct Entry {
     task: TaskAdd,
     path: String,
     lines: Lines,
-    /// Where the items of a list were written, when some of them could not be read.
+    /// The original positions of list items, if some of them were unreadable.
     places: HashMap<&'static str, Vec<usize>>,
 }
 
 impl Entry {
-    /// What is wrong with a field of the task.
+    /// An error in a field of the task.
     fn fault(&self, field: &str, reason: impl Into<String>) -> Fault {
         Fault { line: self.lines.of(field), path: join(&self.path, field), reason: reason.into() }
     }
 
-    /// Where an item of a list was written, as `deps[1]`.
+    /// The original place of a list item, such as `deps[1]`.
     fn item(&self, list: &str, at: usize) -> String {
         let written = self.places.get(list).and_then(|places| places.get(at));
         format!("{list}[{}]", written.unwrap_or(&at))
@@ -104,7 +104,7 @@ fn join(path: &str, field: &str) -> String {
     if path.is_empty() || field.is_empty() { format!("{path}{field}") } else { format!("{path}.{field}") }
 }
 
-/// What a reader makes of a text.
+/// A parser's result.
 #[derive(Debug, Default)]
 struct Found {
     entries: Vec<Entry>,
@@ -112,11 +112,11 @@ struct Found {
     notes: Vec<String>,
     similar: Vec<String>,
     ticked: usize,
-    /// Names of tasks that are done already, which others may wait for.
+    /// Names of ticked-off tasks, which others may depend on.
     done: Vec<String>,
 }
 
-/// Reads the bytes of a file called `name`; without a `format`, by the name's ending, else by the text.
+/// Parses the bytes of a plan called `name`. Without a `format`, the name's extension decides, or else the text.
 pub fn read(bytes: &[u8], name: &str, format: Option<Format>) -> Plan {
     let text = match decode(bytes) {
         Ok(text) => text,
@@ -130,9 +130,9 @@ pub fn read(bytes: &[u8], name: &str, format: Option<Format>) -> Plan {
     };
     if found.entries.is_empty() && found.faults.is_empty() {
         let what = match format {
-            Format::Markdown if found.notes.is_empty() => "there is no task in it: begin each with `- [ ]`",
-            Format::Markdown => "every task in it is ticked off",
-            Format::Json | Format::Jsonl => "there is no task in it",
+            Format::Markdown if found.notes.is_empty() => "the file has no task: begin each task with `- [ ]`",
+            Format::Markdown => "every task in the file is ticked off",
+            Format::Json | Format::Jsonl => "the file has no task",
         };
         found.faults.push(Fault { line: None, path: String::new(), reason: what.to_owned() });
     }
@@ -144,12 +144,12 @@ pub fn read(bytes: &[u8], name: &str, format: Option<Format>) -> Plan {
 
 fn decode(bytes: &[u8]) -> Result<&str, Fault> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(Fault::new(1, "", "it is UTF-16: save it as UTF-8"));
+        return Err(Fault::new(1, "", "the file is UTF-16: save it as UTF-8"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Fault::new(line, "", format!("it is not UTF-8 from byte {} on", error.valid_up_to()))
+        Fault::new(line, "", format!("the file is not UTF-8 from byte {} on", error.valid_up_to()))
     })
 }
 
@@ -168,7 +168,7 @@ fn guess_by_text(text: &str) -> Format {
     if !text.starts_with(['{', '[']) || text.starts_with("[ ]") {
         return Format::Markdown;
     }
-    // Several whole values on lines of their own; anything else is one value, whole or not.
+    // Several complete values on their own lines; otherwise one value.
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let whole = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
     match (lines.next(), lines.next()) {

@@ -1,4 +1,4 @@
-//! What others wrote runs here only when this runner's owner allowed it: the hub is asked, and its answer awaited.
+//! Other people's text runs here only with the approval of this runner's owner: asks the hub and waits for the answer.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::journal::Journal;
 
-/// How long the texts of one request may be together: they travel in one frame.
+/// Maximum size of all texts of one request: they travel in one frame.
 const LONGEST_REQUEST: usize = 1024 * 1024;
 
 type Known = HashMap<Asked, bool>;
@@ -21,7 +21,7 @@ type Known = HashMap<Asked, bool>;
 /// What one answer is about.
 type Asked = (Subject, ApprovalKind, String, Reach);
 
-/// What the hub said may run here, of what was asked.
+/// The hub's answers.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     journal: Arc<Journal>,
@@ -29,12 +29,12 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// Nothing is answered yet; the hub is asked by facts in `journal`.
+    /// No answers yet; facts in `journal` ask the hub.
     pub(crate) fn new(journal: Arc<Journal>) -> Self {
         Self { journal, known: watch::Sender::default() }
     }
 
-    /// The hub said what may run; what it does not mention is over.
+    /// Stores the hub's answers; what they do not mention is no longer pending.
     pub(crate) fn take_in(&self, answers: &[WishAnswer]) {
         let key = |answer: &WishAnswer| -> Asked {
             (answer.subject, answer.kind, answer.sha256.clone(), Sandbox::reach(answer.sandbox.as_ref()))
@@ -42,7 +42,7 @@ impl Approvals {
         self.known.send_replace(answers.iter().map(|answer| (key(answer), answer.allowed)).collect());
     }
 
-    /// Waits until all of it is answered, for the sandbox that it would run in; an error names what may not run.
+    /// Waits for all answers, for the sandbox that it would run in; an error names what may not run.
     pub(crate) async fn allowed(
         &self,
         subject: Subject,
@@ -60,7 +60,7 @@ impl Approvals {
         if !answered(&answers.borrow()) {
             self.journal.tell(FactBody::ApprovalWanted { subject, wishes: wishes.clone() }).await;
         }
-        let known = answers.wait_for(answered).await.map_err(|_| "the runner ends".to_owned())?;
+        let known = answers.wait_for(answered).await.map_err(|_| "the runner is stopping".to_owned())?;
         let denied = wishes.iter().filter(|wish| known.get(&key(wish)) == Some(&false));
         match list(denied) {
             None => Ok(()),
@@ -69,7 +69,7 @@ impl Approvals {
     }
 }
 
-/// Texts as the owner reads them; what cannot be shown whole cannot be allowed.
+/// Texts as the owner reads them; a text that cannot be shown completely cannot be approved.
 fn shown(wishes: Vec<Wish>) -> Result<impl Iterator<Item = Wish>, String> {
     let mut room = LONGEST_REQUEST;
     let mut all = Vec::with_capacity(wishes.len());
@@ -77,7 +77,7 @@ fn shown(wishes: Vec<Wish>) -> Result<impl Iterator<Item = Wish>, String> {
         let text = readable(&wish.text).filter(|text| text.len() <= room);
         let Some(text) = text else {
             let what = list([&wish].into_iter()).unwrap_or_default();
-            return Err(format!("the runner's owner cannot read {what} whole: it is too long to be allowed"));
+            return Err(format!("{what} is too long for the runner's owner to read and approve"));
         };
         room -= text.len();
         all.push(Wish { text, ..wish });
@@ -85,7 +85,7 @@ fn shown(wishes: Vec<Wish>) -> Result<impl Iterator<Item = Wish>, String> {
     Ok(all.into_iter())
 }
 
-/// What of it would run, in words; nothing when there is none.
+/// A summary of what would run; `None` if nothing would.
 pub(crate) fn list<'a>(wishes: impl Iterator<Item = &'a Wish>) -> Option<String> {
     let named: Vec<String> =
         wishes.map(|wish| format!("{} `{}`", wish.kind, printable(first_line(&wish.text)))).collect();
@@ -96,18 +96,18 @@ pub(crate) fn list<'a>(wishes: impl Iterator<Item = &'a Wish>) -> Option<String>
     }
 }
 
-/// Something that would run, named by its exact text.
+/// A request identified by its exact text.
 pub(crate) fn wish(kind: ApprovalKind, text: String) -> Wish {
     let sha256 = hex::encode(Sha256::digest(text.as_bytes()));
     named(kind, text, sha256)
 }
 
-/// Something that would run, named by a hash of what its text describes.
+/// A request identified by a hash of what its text describes.
 pub(crate) fn named(kind: ApprovalKind, text: String, sha256: String) -> Wish {
     Wish { kind, text, sha256, sandbox: None }
 }
 
-/// What must be allowed before a workspace is made from what somebody else named.
+/// What must be approved before a workspace is created from other people's settings.
 pub(crate) fn to_make(wanted: &DesiredWorkspace) -> Vec<Wish> {
     let (Some(_), Some(repository)) = (&wanted.repository_by, &wanted.repository) else { return Vec::new() };
     let mut wishes = vec![wish(ApprovalKind::Repository, repository.location.clone())];
@@ -118,7 +118,7 @@ pub(crate) fn to_make(wanted: &DesiredWorkspace) -> Vec<Wish> {
     wishes
 }
 
-/// What must be allowed before a fresh workspace is prepared: others' commands, and own ones that run others' code.
+/// What must be approved before a new workspace is set up: others' commands, and own commands that run others' code.
 pub(crate) fn to_set_up(wanted: &DesiredWorkspace, commit: Option<&str>) -> Vec<Wish> {
     let Some(repository) = &wanted.repository else { return Vec::new() };
     let lines = [(ApprovalKind::Setup, &repository.setup), (ApprovalKind::Teardown, &repository.teardown)];
@@ -137,7 +137,7 @@ pub(crate) fn to_set_up(wanted: &DesiredWorkspace, commit: Option<&str>) -> Vec<
     wishes
 }
 
-/// Somebody else's work, which commands of ours would run; `which` tells one state of it from another.
+/// Other people's work, which our commands would run; `which` distinguishes its states.
 pub(crate) fn code(wanted: &DesiredWorkspace, which: impl Display, commit: Option<&str>) -> Option<Wish> {
     let by = wanted.code_by.as_ref()?;
     let from = match &wanted.from {
@@ -151,7 +151,7 @@ pub(crate) fn code(wanted: &DesiredWorkspace, which: impl Display, commit: Optio
     Some(named(ApprovalKind::Code, text, sha256))
 }
 
-/// A command as a person would type it; one text for one command.
+/// A command as a person would type it; unique for each command.
 pub(crate) fn command_line(argv: &[String]) -> String {
     shlex::try_join(argv.iter().map(String::as_str)).unwrap_or_else(|_| format!("{argv:?}"))
 }
@@ -160,7 +160,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// A stranger's text, short and without control characters.
+/// Untrusted text, shortened and without control characters.
 fn printable(text: &str) -> String {
     text.chars().take(80).flat_map(char::escape_debug).collect()
 }
@@ -201,37 +201,37 @@ mod tests {
     }
 
     #[test]
-    fn what_the_owner_wrote_is_not_asked_about() {
+    fn the_owners_own_text_needs_no_approval() {
         let own = wanted(false, false);
         assert!(to_make(&own).is_empty() && to_set_up(&own, None).is_empty());
     }
 
     #[test]
-    fn what_others_wrote_is_asked_about_before_it_is_read_or_run() {
+    fn other_peoples_text_needs_approval_before_it_is_read_or_run() {
         let theirs = wanted(true, false);
         assert_eq!(kinds(&to_make(&theirs)), ["repository", "copy"]);
         assert_eq!(kinds(&to_set_up(&theirs, None)), ["setup"]);
         let moved = wanted(false, true);
         assert!(to_make(&moved).is_empty());
         let asked = to_set_up(&moved, Some("1a2b"));
-        assert_eq!(kinds(&asked), ["code"], "an own setup runs their code");
+        assert_eq!(kinds(&asked), ["code"], "the owner's setup runs their code");
         assert!(asked[0].text.ends_with("commit 1a2b"), "{}", asked[0].text);
     }
 
     #[test]
-    fn any_change_of_a_text_is_another_hash() {
+    fn every_change_of_a_text_changes_the_hash() {
         let all = ["make", "make ", "Make", "make\n"].map(|text| wish(ApprovalKind::Setup, text.into()).sha256);
         let different: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(different.len(), all.len());
     }
 
     #[test]
-    fn what_cannot_be_read_whole_cannot_be_allowed() {
+    fn a_text_too_long_to_read_cannot_be_approved() {
         let of = |length| wish(ApprovalKind::Command, "x".repeat(length));
         assert_eq!(shown(vec![of(64 * 1024), of(64 * 1024)]).map(Iterator::count), Ok(2));
         let refused = |wishes| shown(wishes).map(Iterator::count).unwrap_err();
-        assert!(refused(vec![of(100 * 1024)]).contains("too long to be allowed"));
-        assert!(refused(vec![of(64 * 1024); 20]).contains("too long to be allowed"));
+        assert!(refused(vec![of(100 * 1024)]).contains("too long for"));
+        assert!(refused(vec![of(64 * 1024); 20]).contains("too long for"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What goes on beside everything else, until it is done or the runner ends.
+//! Background tasks of the runner.
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Runs futures beside everything else. Ends with the runner; the sessions go on without it.
+/// Runs futures in the background, until the runner stops; sessions continue without it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Background {
     stop: CancellationToken,
@@ -11,7 +11,7 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Runs a future until it is done or the runner ends.
+    /// Runs a future until it completes or the runner stops.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
         self.running.spawn(async move {
@@ -22,7 +22,7 @@ impl Background {
         });
     }
 
-    /// Ends all of it, and waits for that.
+    /// Cancels all futures, and waits until they are dropped.
     pub(crate) async fn end(&self) {
         self.stop.cancel();
         self.running.close();

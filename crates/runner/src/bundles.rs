@@ -29,7 +29,7 @@ pub(crate) struct Bundles {
 }
 
 impl Bundles {
-    /// The bundles in their folder, which is made when it is needed.
+    /// The bundles in their folder, which is created when needed.
     pub(crate) fn new(folders: &Folders) -> Self {
         Self { folder: folders.bundles(), writing: Default::default() }
     }

@@ -30,7 +30,7 @@ pub(crate) struct Wanted {
     pub(crate) answers: Vec<WishAnswer>,
 }
 
-/// Applies true what the hub wants of this runner.
+/// Applies the hub's desired state.
 #[derive(Debug)]
 pub(crate) struct Reconciler {
     pub(crate) journal: Arc<Journal>,
@@ -43,7 +43,7 @@ pub(crate) struct Reconciler {
 }
 
 impl Reconciler {
-    /// Makes it, or starts to. Safe to repeat.
+    /// Applies the desired state, or starts to. Safe to repeat.
     pub(crate) async fn take_in(&self, wanted: &Wanted) -> Result<(), JournalError> {
         let journal = &self.journal;
         let ids: Vec<_> = wanted.sessions.iter().map(|desired| desired.session).collect();

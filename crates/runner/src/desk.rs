@@ -21,7 +21,7 @@ use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 
-/// Hears the hub.
+/// Dispatches the hub's frames.
 #[derive(Debug)]
 pub(crate) struct Desk {
     hearers: Hearers,
@@ -30,7 +30,7 @@ pub(crate) struct Desk {
     stored: watch::Sender<u64>,
 }
 
-/// To whom the desk passes on what the hub says.
+/// The parts of the runner that receive the hub's frames.
 #[derive(Debug)]
 pub(crate) struct Hearers {
     /// The connection to the hub, while there is one.
@@ -45,7 +45,7 @@ pub(crate) struct Hearers {
 }
 
 impl Desk {
-    /// A desk, with the tasks that do what may take time.
+    /// Opens a desk and starts its background tasks, which do the slow work.
     pub(crate) fn open(hearers: Hearers, reconciler: Reconciler, background: &Background) -> Self {
         let desk = Self { hearers, wanted: watch::Sender::new(None), stored: watch::Sender::new(0) };
         background.spawn(follow_wishes(reconciler, desk.wanted.subscribe()));
@@ -62,7 +62,7 @@ impl Ear for Desk {
 
     fn disconnected(&self) {
         self.hearers.link.send_replace(None);
-        // What is marked to be kept from now on is not heard of.
+        // Without a connection, the runner does not learn which recordings people mark to keep: let none expire.
         self.hearers.recordings.retain(BTreeMap::new());
         self.hearers.terminals.clear();
     }
@@ -93,7 +93,7 @@ impl Ear for Desk {
     }
 
     fn answered(&self, sent: Instant) {
-        // The hub counts leases only up to when the runner could still write down what happens, and so does the runner.
+        // The hub renews leases only while the runner can record facts, so count no answers after that.
         let trouble = self.hearers.journal.trouble();
         self.hearers.pulse.answered(trouble.map_or(sent, |trouble| sent.min(trouble.since)));
     }

@@ -1,4 +1,4 @@
-//! Keeps what the runner takes on the disk within its budget.
+//! Keeps the runner's disk usage within its quota.
 
 mod gauge;
 
@@ -14,15 +14,15 @@ use crate::journal::Journal;
 use crate::recordings::Recordings;
 use crate::workspaces::Workspaces;
 
-/// How often it is looked, whether or not anything seems to have come.
+/// How often to measure in any case.
 const LOOK: Duration = Duration::from_secs(300);
-/// How often the disk is asked what is free, which costs nothing.
+/// How often to check the free space, which is cheap.
 const ASK: Duration = Duration::from_secs(5);
 
-/// What the runner takes on the disk, and may take.
+/// The runner's disk usage and its quota.
 #[derive(Debug)]
 pub(crate) struct Disk {
-    /// What workspaces and shared object stores may take; absent: no limit.
+    /// Maximum size of workspaces and shared object stores; `None`: no limit.
     pub(crate) quota: Option<u64>,
     pub(crate) folders: Folders,
     pub(crate) journal: Arc<Journal>,
@@ -31,13 +31,13 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// Measures, and makes room where the budget is spent, as long as the runner runs.
+    /// Measures, and frees space above the quota, as long as the runner runs.
     pub(crate) async fn watch(self) {
         let (mut looks, mut asks) = (tokio::time::interval(LOOK), tokio::time::interval(ASK));
         for ticks in [&mut looks, &mut asks] {
             ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         }
-        // Where the disk does not say what is free, the time alone decides.
+        // Without a known free space, only the time decides.
         let mut gauge = self.quota.zip(self.free()).map(|(quota, free)| Gauge::new(quota, free));
         let mut retention = self.recordings.retention();
         loop {
@@ -52,14 +52,14 @@ impl Disk {
                 }
                 Ok(()) = retention.changed() => {
                     if let Err(error) = self.recordings.expire().await {
-                        tracing::warn!(%error, "recordings that have expired could not be thrown away");
+                        tracing::warn!(%error, "could not delete expired recordings");
                     }
                     continue;
                 }
             }
             let begun = Instant::now();
             let taken = self.look().await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "the disk's budget could not be looked after");
+                tracing::warn!(%error, "could not enforce the disk quota");
                 u64::MAX
             });
             if let Some(gauge) = &mut gauge {
@@ -68,13 +68,13 @@ impl Disk {
         }
     }
 
-    /// What is free where the workspaces are.
+    /// The free space for workspaces.
     fn free(&self) -> Option<u64> {
         let disk = rustix::fs::statvfs(self.folders.data_dir()).ok()?;
         Some(disk.f_bfree.saturating_mul(disk.f_frsize))
     }
 
-    /// Measures everything, and makes room where there must be some; what is taken after that, if there is a quota.
+    /// Measures everything, and frees space if necessary; returns the usage after that, if there is a quota.
     async fn look(&self) -> Result<u64, JournalError> {
         self.recordings.expire().await?;
         self.recordings.make_room().await?;
@@ -83,7 +83,7 @@ impl Disk {
         for (id, row) in self.journal.workspaces().await? {
             let Some(bytes) = self.workspaces.measure(id).await else { continue };
             let in_use = self.workspaces.is_in_use(id);
-            // What was never counted might be anything.
+            // Without statistics, assume uncommitted and unpushed work.
             let stats = row.stats.as_ref();
             facts.push(EvictionFacts {
                 id,
@@ -105,13 +105,13 @@ impl Disk {
                 Ok(()) => {
                     let freed = facts.iter().find(|fact| fact.id == id).map_or(0, |fact| fact.bytes);
                     taken = taken.saturating_sub(freed);
-                    tracing::info!(workspace = %id, "a workspace was deleted to make room");
+                    tracing::info!(workspace = %id, "deleted a workspace to free space");
                 }
-                Err(problem) => tracing::info!(workspace = %id, why = problem.detail, "a workspace is kept"),
+                Err(problem) => tracing::info!(workspace = %id, why = problem.detail, "kept a workspace"),
             }
         }
         if plan.still_over > 0 {
-            tracing::warn!(bytes = plan.still_over, "the disk's quota is overrun by work that must be kept");
+            tracing::warn!(bytes = plan.still_over, "the disk quota is exceeded by work that must be kept");
         }
         Ok(taken)
     }

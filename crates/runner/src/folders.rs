@@ -1,4 +1,4 @@
-//! Where a runner keeps things: the folders in its data directory.
+//! The folders in a runner's data directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,17 +27,17 @@ impl Folders {
         self.0.join("sessions").join(session.to_string())
     }
 
-    /// Where contained agents of a project keep their state: they may resume each other's conversations.
+    /// Where sandboxed agents of a project keep their state, so that they can resume each other's conversations.
     pub(crate) fn contained(&self, project: ProjectId) -> PathBuf {
         self.0.join("contained").join(project.to_string())
     }
 
-    /// A fresh folder for a save of a workspace that cannot be made again.
+    /// A new folder for a save whose workspace cannot be created again.
     pub(crate) fn restored(&self, workspace: WorkspaceId) -> PathBuf {
         self.0.join("restored").join(format!("{workspace}-{}", now().as_millis()))
     }
 
-    /// Where work is on its way between runners.
+    /// The folder for transfers between runners.
     pub(crate) fn bundles(&self) -> PathBuf {
         self.0.join("bundles")
     }

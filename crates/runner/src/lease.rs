@@ -79,7 +79,7 @@ fn overdue(
     (over, on.into_iter().map(|(_, lease)| ends(lease)).min())
 }
 
-/// Keeps the leases of the sessions that work on tasks.
+/// Enforces the leases of sessions that work on tasks.
 #[derive(Debug)]
 pub(crate) struct Leases {
     pub(crate) pulse: Arc<Pulse>,

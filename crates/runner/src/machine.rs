@@ -1,4 +1,4 @@
-//! The machine that a runner is on: its owner's settings and environment, and the agents that are known there.
+//! The runner's machine: its owner's settings and environment, and the known agents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::Options;
 use crate::adapters::Known;
 use crate::folders::Folders;
 
-/// What is the same for everything that runs on this machine.
+/// The settings that all sessions and checks on this machine share.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) options: Arc<Options>,
@@ -20,13 +20,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// The machine as its owner has set it up.
+    /// The machine with its owner's options and environment.
     pub(crate) fn new(options: Arc<Options>, person: BTreeMap<String, String>) -> Self {
         let (folders, adapters) = (Folders::new(&options.data_dir), Known::read(&options.config_dir));
         Self { options, folders, adapters, person }
     }
 
-    /// Where a repository is, on this machine: `~` is the home of whoever runs the runner.
+    /// A repository's location on this machine: `~` is the home of the user who runs the runner.
     pub(crate) fn location(&self, location: &str) -> String {
         match (location.strip_prefix("~/"), self.person.get("HOME")) {
             (Some(below), Some(home)) => format!("{}/{below}", home.trim_end_matches('/')),
@@ -34,7 +34,7 @@ impl Machine {
         }
     }
 
-    /// The secrets that whoever runs the runner has: they are in nothing that leaves it.
+    /// The secrets of the user who runs the runner: masked in everything that leaves it.
     pub(crate) fn secrets(&self) -> Secrets {
         Secrets::of(self.person.iter().map(|(name, value)| (name.clone(), value.clone())))
     }

@@ -1,4 +1,4 @@
-//! What recordings take on the disk, and which go when there is no room.
+//! The disk usage of recordings, and which to delete to free space.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::link::Link;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// How large a recording is.
+/// A recording's size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) output_bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Size {
     pub(crate) duration_ms: u64,
 }
 
-/// How large the recording of the session in `dir` is. Reads files: not for an async thread.
+/// The size of the recording in `dir`. Reads files: not for an async thread.
 pub(crate) fn size(dir: &Path) -> Size {
     let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
     Size {
@@ -35,7 +35,7 @@ pub(crate) fn size(dir: &Path) -> Size {
     }
 }
 
-/// The same of a recording that is being written, without reading it: it lasts until now.
+/// The same for a growing recording, without reading it: it lasts until now.
 pub(crate) fn glance(dir: &Path) -> Size {
     let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
     let since = now().as_millis() - recording.header().started_at.saturating_mul(1000);
@@ -48,9 +48,9 @@ pub(crate) fn glance(dir: &Path) -> Size {
 pub(crate) struct Recordings {
     journal: Arc<Journal>,
     folders: Folders,
-    /// What they may take on the disk; absent: no limit.
+    /// Maximum disk usage; `None`: no limit.
     limit: Option<u64>,
-    /// For how many days those of a project are kept, once the hub has said so.
+    /// How many days to keep each project's recordings, once the hub has sent it.
     retention: watch::Sender<BTreeMap<ProjectId, u32>>,
     /// The connection to the hub, while there is one.
     link: watch::Receiver<Option<Link>>,
@@ -66,7 +66,7 @@ impl Recordings {
         Self { journal, folders, limit, retention: watch::Sender::default(), link }
     }
 
-    /// The hub said for how many days recordings of projects are kept; nothing: it is not known any more.
+    /// Takes over the hub's retention in days for each project; empty: unknown.
     pub(crate) fn retain(&self, retention: BTreeMap<ProjectId, u32>) {
         self.retention.send_if_modified(|known| {
             let differs = *known != retention;
@@ -75,12 +75,12 @@ impl Recordings {
         });
     }
 
-    /// Rings when the hub has said something else.
+    /// Notified when the hub's retention changes.
     pub(crate) fn retention(&self) -> watch::Receiver<BTreeMap<ProjectId, u32>> {
         self.retention.subscribe()
     }
 
-    /// Throws recordings of sessions that are over away until the rest fits, the oldest first.
+    /// Deletes recordings of exited sessions until the rest fits, oldest first.
     pub(crate) async fn make_room(&self) -> Result<(), JournalError> {
         let Some(limit) = self.limit else { return Ok(()) };
         let (ended, running) = (self.journal.sessions(true).await?, self.journal.sessions(false).await?);
@@ -91,13 +91,13 @@ impl Recordings {
         }
         for session in too_much(&all, limit) {
             let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
-            self.throw_away(row, "a recording was thrown away to make room").await;
+            self.throw_away(row, "deleted a recording to free space").await;
         }
         Ok(())
     }
 
-    /// Throws recordings of sessions that were over for longer than their project wants away; only while the hub is there to say
-    /// which are to be kept.
+    /// Deletes recordings that are older than their project's retention; only while the hub is connected, which knows what
+    /// to keep.
     pub(crate) async fn expire(&self) -> Result<(), JournalError> {
         let retention = self.retention.borrow().clone();
         if retention.is_empty() || self.link.borrow().is_none() {
@@ -114,16 +114,16 @@ impl Recordings {
                 // Earlier releases left them.
                 let dir = self.folders.session(row.session);
                 if let Ok(Err(error)) = tokio::task::spawn_blocking(move || forget_events(&dir)).await {
-                    tracing::warn!(session = %row.session, %error, "what an agent printed could not be thrown away");
+                    tracing::warn!(session = %row.session, %error, "could not delete an agent's output");
                 }
             } else {
-                self.throw_away(&row, "a recording has expired").await;
+                self.throw_away(&row, "deleted an expired recording").await;
             }
         }
         Ok(())
     }
 
-    /// Throws the recording of a session that is over away, with the lines that its agent printed, and tells the hub.
+    /// Deletes an exited session's recording and its agent's lines, and reports it.
     async fn throw_away(&self, row: &SessionRow, why: &str) {
         let session = row.session;
         let dir = self.folders.session(session);
@@ -135,7 +135,7 @@ impl Recordings {
         let before = match gone.await {
             Ok(Ok(before)) => before,
             Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Ok(Err(error)) => return tracing::warn!(%session, %error, "a recording could not be thrown away"),
+            Ok(Err(error)) => return tracing::warn!(%session, %error, "could not delete a recording"),
             Err(_) => return,
         };
         tracing::info!(%session, bytes = before.disk_bytes, "{why}");
@@ -153,7 +153,7 @@ impl Recordings {
     }
 }
 
-/// Throws the lines away that an agent printed: they say what a recording shows.
+/// Deletes an agent's printed lines: they contain what the recording shows.
 fn forget_events(dir: &Path) -> std::io::Result<()> {
     match std::fs::remove_file(dir.join(agents::lines::EVENTS_FILE)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -161,10 +161,10 @@ fn forget_events(dir: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Which recordings go, of (session, size, may go), oldest first, so that the rest is within the limit.
+/// Which recordings to delete, of (session, size, deletable), oldest first, so that the rest fits the limit.
 fn too_much(all: &[(SessionId, u64, bool)], limit: u64) -> Vec<SessionId> {
     let mut total: u64 = all.iter().map(|(_, size, _)| size).sum();
-    // Ids are ordered by when they were made.
+    // Ids are ordered by creation time.
     let mut may_go: Vec<_> = all.iter().filter(|(_, size, may_go)| *may_go && *size > 0).collect();
     may_go.sort_by_key(|(session, ..)| *session);
     let mut gone = Vec::new();
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_first_and_only_those_that_may() {
+    fn the_oldest_deletable_recordings_go_first() {
         let ids: Vec<_> = (0..4).map(|_| SessionId::generate()).collect();
         let all = [(ids[0], 10, false), (ids[1], 20, true), (ids[2], 30, true), (ids[3], 40, true)];
         let check = |limit, expected: &[SessionId]| assert_eq!(too_much(&all, limit), expected);

@@ -1,4 +1,4 @@
-//! Starts a runner and keeps it running until it is told to end; its sessions go on without it.
+//! Runs a runner until a signal stops it; its sessions continue without it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -25,27 +25,27 @@ use crate::tokens::Tokens;
 use crate::workspaces::{Occupants, Workspaces, follow_changes};
 use crate::{JournalError, Options, about, link, programs};
 
-/// How many asks are answered at once.
+/// How many requests to answer at once.
 const ASKS: usize = 6;
-/// Workspaces that were used within this time are followed, besides those in which a session works: people go on in them
-/// after a session has ended.
+/// Workspaces used within this time are watched, besides those with a session: people continue to work in them after a
+/// session has exited.
 const FOLLOWED_MS: i64 = 24 * 3600 * 1000;
 
 /// Why a runner cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Its journal cannot be used.
+    /// Its journal is not usable.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Its workspaces cannot be used.
+    /// Its workspaces are not usable.
     #[error("the workspaces cannot be used: {0}")]
     Worktrees(#[from] worktree::Error),
 }
 
-/// Runs a runner until `shutdown`. Sessions that run then go on, and are found again by the next runner.
+/// Runs a runner until `shutdown`. Running sessions continue, and the next runner finds them.
 pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
     let journal = Arc::new(Journal::open(&options.data_dir).await?);
-    // Everything that is told a path of it must mean the same one, also behind a link.
+    // Every user of this path must mean the same folder, even behind a link.
     options.data_dir = std::fs::canonicalize(&options.data_dir)
         .map_err(|error| JournalError::Folder(options.data_dir.clone(), error))?;
     let person: BTreeMap<String, String> = std::env::vars_os()
@@ -67,12 +67,12 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         () = link::run(options.clone(), journal, about, Arc::new(desk)) => {}
         () = shutdown => {}
     }
-    tracing::info!("the runner ends; its sessions go on");
+    tracing::info!("the runner is stopping; its sessions continue");
     background.end().await;
     Ok(())
 }
 
-/// Gives each part of the runner what it needs, and goes on with what an earlier runner left; hears the hub after that.
+/// Builds the parts of the runner, adopts what an earlier runner left, and returns the desk that hears the hub.
 async fn set_up(
     journal: &Arc<Journal>,
     machine: &Arc<Machine>,
@@ -160,8 +160,7 @@ async fn set_up(
     Ok(Desk::open(hearers, reconciler, background))
 }
 
-/// Goes on with the sessions and workspaces of an earlier runner. Before anything that is new: what runs already is ours
-/// to look after.
+/// Adopts the sessions and workspaces of an earlier runner, before anything new starts.
 async fn resume(journal: &Journal, workspaces: &Workspaces, supervisor: &Arc<Supervisor>) -> Result<(), JournalError> {
     workspaces.remember_sandboxes().await?;
     let mut worked_in = HashSet::new();

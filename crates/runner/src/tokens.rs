@@ -1,4 +1,4 @@
-//! Asks the hub for the tokens of agents, again after each lost connection, until it answers; knows when to ask anew.
+//! Requests agents' tokens from the hub, again after each lost connection, and knows when to renew them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use tokio::time::Instant;
 use crate::Secret;
 use crate::link::Link;
 
-/// A hub that could not make one says nothing; it is asked again.
+/// A hub that could not create one does not answer; it is asked again.
 const AGAIN: Duration = Duration::from_secs(15);
 
-/// Who waits for which session's token, and when each is to be renewed.
+/// Pending requests, and when each token is to be renewed.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     /// The connection to the hub, while there is one.
     links: watch::Receiver<Option<Link>>,
     waiting: Mutex<HashMap<SessionId, oneshot::Sender<Option<Secret>>>>,
-    /// Nothing: it is never renewed.
+    /// `None`: it is never renewed.
     due: Mutex<HashMap<SessionId, Option<Instant>>>,
 }
 
 impl Tokens {
-    /// Asks on whichever connection there is.
+    /// Sends its requests over the current connection.
     pub(crate) fn new(links: watch::Receiver<Option<Link>>) -> Self {
         Self { links, waiting: Mutex::default(), due: Mutex::default() }
     }
 
-    /// The token of a session's agent; nothing when the hub says that the session is over.
+    /// The token of a session's agent; `None` if the hub says that the session has exited.
     pub(crate) async fn ask(&self, session: SessionId) -> Option<Secret> {
         let mut links = self.links.clone();
         loop {
@@ -49,12 +49,12 @@ impl Tokens {
                     () = link.ended() => {}
                 }
             }
-            // The link that is over must be gone before another is taken.
+            // The closed link must be gone before another is taken.
             links.wait_for(|now| now.as_ref().is_none_or(|now| !now.is(&link))).await.ok()?;
         }
     }
 
-    /// The hub's answer; one that nobody waits for is dropped.
+    /// The hub's answer; dropped if nobody waits for it.
     pub(crate) fn answer(&self, session: SessionId, secret: Option<String>, lives: Option<Duration>) {
         if let Some(waiting) = self.waiting.lock().remove(&session) {
             // At half time: the hub may be away for as long as that before anybody notices.
@@ -63,7 +63,7 @@ impl Tokens {
         }
     }
 
-    /// Waits until a session's token is to be renewed; at once for one that an earlier runner asked for. False: never.
+    /// Waits until a session's token is to be renewed; at once for a token of an earlier runner. False: never.
     pub(crate) async fn due(&self, session: SessionId) -> bool {
         let due = self.due.lock().get(&session).copied();
         match due {
@@ -76,7 +76,7 @@ impl Tokens {
         }
     }
 
-    /// Forgets a session that is over.
+    /// Forgets an exited session.
     pub(crate) fn forget(&self, session: SessionId) {
         self.waiting.lock().remove(&session);
         self.due.lock().remove(&session);

@@ -1,5 +1,5 @@
-//! Whether the criteria of tasks to be added can be used. To find out takes its time, so that no transaction waits for it.
-//! Whoever looks at criteria takes turns.
+//! Checks that the criteria of new tasks are usable. This may be slow, so it happens outside of transactions.
+//! Checks take turns.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use tokio::sync::Semaphore;
 
 use crate::AppError;
 
-/// How much is looked at: what comes after it shows whether it can be used when work is checked.
+/// How much to check; a runner's check shows whether the rest is usable.
 const LOOKED_AT: usize = 128 * 1024;
-/// How long that may take.
+/// Time limit.
 const LOOK: Duration = Duration::from_secs(5);
-/// How many are looked at at once.
+/// How many checks run at once.
 static TURNS: Semaphore = Semaphore::const_new(4);
 
-/// The tasks, if all of their criteria can be used; each refusal names the place in the list.
+/// The tasks, if all of their criteria are usable; each error names its place in the list.
 pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
     let plain =
         |criterion: &Criterion| !matches!(criterion, Criterion::FileMatches { .. } | Criterion::OnlyTouches { .. });
@@ -26,14 +26,14 @@ pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
     }
     let same = input.clone();
     match in_turn("tasks", move || fault(&same)).await? {
-        // If all turns take for ever, nobody waits for them: a runner finds out in a process that can be ended.
+        // Without a free turn, skip the check: a runner checks in a process that can be killed.
         None | Some(None) => Ok(input),
         Some(Some(message)) => Err(StoreError::invalid("tasks", message).into()),
     }
 }
 
-/// What looking at the criteria of `field` finds; `None` without a turn. A thread cannot be ended: if one takes for ever, the
-/// others are still looked at.
+/// Runs `look` on the criteria of `field`; `None` if no turn became free. A thread cannot be killed: if one never ends, the
+/// others still run.
 pub(super) async fn in_turn<T: Send + 'static>(
     field: &'static str,
     look: impl FnOnce() -> T + Send + 'static,
@@ -47,13 +47,13 @@ pub(super) async fn in_turn<T: Send + 'static>(
         Ok(Ok(found)) => Ok(Some(found)),
         Ok(Err(error)) => Err(AppError::Internal(error.into())),
         Err(_) => {
-            let message = format!("its criteria took longer than {} s to look at: make them simpler", LOOK.as_secs());
+            let message = format!("checking its criteria took longer than {} s: make them simpler", LOOK.as_secs());
             Err(StoreError::invalid(field, message).into())
         }
     }
 }
 
-/// The first criterion that cannot be used, and why.
+/// The first unusable criterion, and why.
 fn fault(input: &TasksAdd) -> Option<String> {
     let mut left = LOOKED_AT;
     for (at, task) in input.tasks.iter().enumerate() {
@@ -71,7 +71,7 @@ fn fault(input: &TasksAdd) -> Option<String> {
     None
 }
 
-/// How much there is to look at.
+/// How much there is to check.
 fn size(criterion: &Criterion) -> usize {
     match criterion {
         Criterion::FileMatches { regex, not_regex, json_schema, .. } => {
@@ -87,8 +87,8 @@ fn unusable(criterion: &Criterion) -> Option<(&'static str, String)> {
     match criterion {
         Criterion::FileMatches { regex, not_regex, json_schema, .. } => {
             let wrong = |pattern: &Option<String>| pattern.as_ref().and_then(|pattern| criteria::regex(pattern).err());
-            let no_regex = |why: String| format!("it is not a regular expression: {why}");
-            let no_schema = |why: String| format!("it is not a JSON Schema that can be used: {why}");
+            let no_regex = |why: String| format!("invalid regular expression: {why}");
+            let no_schema = |why: String| format!("unusable JSON Schema: {why}");
             let schema = || json_schema.as_ref().and_then(criteria::json_schema_fault);
             wrong(regex)
                 .map(|why| ("regex", no_regex(why)))
@@ -96,7 +96,7 @@ fn unusable(criterion: &Criterion) -> Option<(&'static str, String)> {
                 .or_else(|| schema().map(|why| ("json_schema", no_schema(why))))
         }
         Criterion::OnlyTouches { globs } => {
-            criteria::patterns(globs).err().map(|why| ("globs", format!("it is not a pattern: {why}")))
+            criteria::patterns(globs).err().map(|why| ("globs", format!("invalid pattern: {why}")))
         }
         _ => None,
     }

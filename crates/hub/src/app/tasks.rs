@@ -15,9 +15,9 @@ use crate::hub::Hub;
 
 /// Maximum wait for a task, in seconds.
 const WAIT: u32 = 60;
-/// How long a plan may be, in bytes.
+/// Maximum size of a plan, in bytes.
 const LONGEST_PLAN: usize = 256 * 1024;
-/// How many errors of a plan are shown.
+/// How many errors of a plan to return.
 const SHOWN: usize = 50;
 
 stored! { TaskCancel TaskRetry TaskHeartbeat TaskTurn TaskRelease TaskAsk }
@@ -69,7 +69,7 @@ handle! {
     }
 }
 
-/// Reads a plan, without a transaction and in turn with others: its author chooses how much there is to look at.
+/// Parses a plan, outside of transactions and in turn with others: large plans take time.
 async fn check(text: String) -> Result<Plan, AppError> {
     if text.len() > LONGEST_PLAN {
         let message = format!("`text` has {} bytes; the limit is {LONGEST_PLAN}: split the plan", text.len());

@@ -1,7 +1,7 @@
-//! The mover: brings the work of a task to the runner that goes on with it.
+//! The mover: brings a task's work to the runner that continues it.
 //!
-//! First whoever has it must have stopped, so that nothing is written behind its back; then it is packed, brought, and
-//! the waiting session begins. What is under way is in the database: after a restart it is gone on with.
+//! First the old session must have stopped, so that it writes nothing more; then the work is packed and transferred,
+//! and the waiting session starts. Transfers are stored in the database and continue after a restart.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use tokio::time::{Instant, sleep};
 use crate::AppError;
 use crate::hub::Hub;
 
-/// How often it is looked while something is on its way.
+/// Polling interval during a transfer.
 const LOOK: Duration = Duration::from_millis(200);
-/// A runner asks its agents to stop, waits ten seconds, and ends them: whoever is there after this is stopped by force.
+/// A runner stops its agents, waits ten seconds, and kills them: after this time, a session is stopped by force.
 const HURRY: Duration = Duration::from_secs(30);
-/// What has not stopped by then will not.
+/// A session that runs after this time will not stop.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// A runner that is not back by then is away; one that only lost its hub is.
+/// A runner that is not back by then counts as away; it may just have lost its connection.
 const AWAY: Duration = Duration::from_secs(30);
-/// How often it is tried.
+/// How often to try.
 const TRIES: u32 = 3;
 
-const IS_AWAY: &str = "the runner that has the work went away, so the task starts over";
-const IS_ELSEWHERE: &str = "the runner that has the work is connected to another hub, so the task starts over";
-const NOT_BROUGHT: &str = "the work could not be brought along, so the task starts over";
-const WRITES_ON: &str = "its session did not end in time: what it wrote since stayed behind";
+const IS_AWAY: &str = "the runner with the earlier work went away, so the task starts over";
+const IS_ELSEWHERE: &str = "the runner with the earlier work is connected to another hub, so the task starts over";
+const NOT_BROUGHT: &str = "the earlier work could not be transferred, so the task starts over";
+const WRITES_ON: &str = "its session did not exit in time: later changes were left behind";
 
 /// Works until the hub stops.
 pub(super) async fn run(hub: Arc<Hub>) {
@@ -46,7 +46,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
                     carried.entry(workspace).or_insert_with(|| tokio::spawn(carry(shared, workspace)));
                 }
             }
-            Err(error) => tracing::warn!(%error, "could not read what is on its way"),
+            Err(error) => tracing::warn!(%error, "could not read pending transfers"),
         }
         tokio::select! {
             () = hub.live.work.moves() => {}
@@ -64,31 +64,31 @@ async fn carry(hub: Arc<Hub>, workspace: WorkspaceId) {
             done = carrier.step(workspace) => match done {
                 Ok(true) => return,
                 Ok(false) => {}
-                Err(error) => tracing::warn!(%error, %workspace, "work could not be moved on"),
+                Err(error) => tracing::warn!(%error, %workspace, "could not continue a transfer"),
             },
         }
         sleep(LOOK).await;
     }
 }
 
-/// One piece of work on its way.
+/// One transfer.
 struct Carrier {
     hub: Arc<Hub>,
     caller: Caller,
     begun: Instant,
-    /// Since when the runner that has it is away.
+    /// Since when the old runner is away.
     away: Option<Instant>,
     tries: u32,
 }
 
 impl Carrier {
-    /// Does what can be done now; whether that was all.
+    /// Does what is possible now; whether the transfer is finished.
     async fn step(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError> {
         let Some(moving) = self.hub.store.moving_to(workspace).await? else { return Ok(true) };
         if !moving.wanted {
             return self.end(workspace, None, None).await;
         }
-        // The hub that the new runner is linked to moves it; while there is none, the lease says how long that may be.
+        // The new runner's hub does the transfer; while it has none, the lease bounds the wait.
         if self.hub.links.reachable(moving.to).is_err() {
             return Ok(false);
         }
@@ -124,12 +124,12 @@ impl Carrier {
 
     async fn failed(&mut self, workspace: WorkspaceId, error: AppError) -> Result<bool, StoreError> {
         let problem = error.into_problem();
-        tracing::warn!(%workspace, why = problem.detail, "work could not be brought to another runner");
+        tracing::warn!(%workspace, why = problem.detail, "could not transfer work to another runner");
         self.tries += 1;
         if problem.kind == ProblemKind::Unavailable && self.tries < TRIES {
             return Ok(false);
         }
-        // The detail is the old runner's: it can name folders of its machine. Everybody reads the note.
+        // The detail comes from the old runner and may name folders of its machine, but everybody reads the note.
         self.end(workspace, None, Some(NOT_BROUGHT.to_owned())).await
     }
 
@@ -144,7 +144,7 @@ impl Carrier {
     }
 }
 
-/// Brings a workspace's work from its runner to another one, part by part; what it is called there.
+/// Transfers a workspace's work to another runner, part by part; returns its name there.
 async fn bring(hub: &Hub, moving: &Moving) -> Result<String, AppError> {
     let ask = RunnerAsk::Bundle { workspace: moving.from };
     let RunnerAnswer::Bundle(bundle) = hub.links.ask(moving.at, ask).await? else { return Err(unexpected()) };
@@ -167,5 +167,5 @@ async fn bring(hub: &Hub, moving: &Moving) -> Result<String, AppError> {
 }
 
 fn unexpected() -> AppError {
-    AppError::new(ProblemKind::Unavailable, "a runner answered something else than it was asked: update it")
+    AppError::new(ProblemKind::Unavailable, "unexpected answer from a runner: update it")
 }

@@ -1,5 +1,5 @@
-//! The channels that one client has open: whose turn it is to send, and where a client's frames go. Knows nothing of what
-//! a channel carries; each kind is an implementation of [`Channel`].
+//! One client's open channels: schedules sending and routes the client's frames. Does not know what a channel carries;
+//! each kind implements [`Channel`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,43 +15,43 @@ use crate::hub::Hub;
 
 /// How many channels one client may have open at once.
 const MOST: usize = 100;
-/// How much is sent before the client's other business gets a turn.
+/// How much to send before the client's other traffic gets a turn.
 const TURN: usize = 64 * 1024;
 
-/// One open channel of a client. It rings the bell that it was opened with when there may be something to send; to drop
-/// it is to close it.
+/// One open channel of a client. It notifies the bell that it was opened with when there may be something to send.
+/// Dropping it closes it.
 pub(crate) trait Channel: Send + Sync {
-    /// Why the client may not have it any more, by the facts of this moment; nothing: it may.
+    /// Why the client may no longer have the channel, checked now; `None`: it may.
     fn refused(&self, hub: &Hub, actor: &Actor) -> Option<Problem>;
 
-    /// How the channel is, if the client was told otherwise or nothing yet.
+    /// The channel's state, if the client does not know it yet.
     fn news(&mut self) -> Option<FromHub>;
 
-    /// The next frame; nothing: there is none, or the client has not given credit for it.
+    /// The next frame; `None` if there is none, or if the client has given no credit for it.
     fn next(&mut self) -> Option<Vec<u8>>;
 
     /// The client has processed everything up to this offset.
     fn credit(&mut self, offset: u64);
 
-    /// A user said something. What somebody says who may not ends here.
+    /// Handles a user's input; ignores it if the user has no right to send it.
     fn input(&self, user: UserId, bytes: Vec<u8>);
 
     /// The client's view has this size.
     fn resize(&self, cols: u16, rows: u16);
 }
 
-/// The channels that one client has open.
+/// One client's open channels.
 #[derive(Default)]
 pub(crate) struct Channels {
     open: BTreeMap<u32, Box<dyn Channel>>,
-    /// Rings when there may be something to send; a ring that nobody waited for is kept.
+    /// Notified when there may be something to send; a notification without a waiter is kept.
     wake: Arc<Notify>,
     /// The channel that had the last turn.
     last: u32,
 }
 
 impl Channels {
-    /// Opens a channel, in place of one with the same number; the frame says how it went.
+    /// Opens a channel, and replaces one with the same number; returns the frame with the result.
     pub(crate) async fn open<C: Channel + 'static>(
         &mut self,
         channel: u32,
@@ -83,7 +83,7 @@ impl Channels {
         }
     }
 
-    /// Takes a client's binary frame to its channel; one that is not open gets nothing.
+    /// Routes a client's binary frame to its channel; drops it if the channel is not open.
     pub(crate) fn on_frame(&mut self, actor: &Actor, frame: &[u8]) -> Result<(), Problem> {
         let refuse = |error: BadTerminalFrame| Problem::new(ProblemKind::Invalid, error.to_string());
         match (TerminalFrame::decode(frame).map_err(refuse)?, actor) {
@@ -110,7 +110,7 @@ impl Channels {
         self.wake.notified().await;
     }
 
-    /// What to send now, each channel in its turn. Rights are judged here, at the moment of sending.
+    /// The frames to send now, channels taking turns. Rights are checked here, at the time of sending.
     pub(crate) fn pump(&mut self, hub: &Hub, actor: &Actor) -> Vec<Message> {
         let mut messages = Vec::new();
         let mut budget = TURN;

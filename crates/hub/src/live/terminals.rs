@@ -1,4 +1,4 @@
-//! Terminals as a kind of live channel: a watcher's place at a session's stream, and what its owner types.
+//! Terminals as a kind of live channel: a watcher's position in a session's stream, and its owner's input.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) struct WatchedTerminal {
     channel: u32,
     watch: Watch,
     may_type: bool,
-    /// Whether its runner was reachable when the client was last told.
+    /// Whether its runner was reachable, as last reported to the client.
     told: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Channel for WatchedTerminal {
         }
     }
 
-    /// Gives the terminal the size of its owner's view; anybody else's is passed over.
+    /// Resizes the terminal to its owner's view; ignores other people's views.
     fn resize(&self, cols: u16, rows: u16) {
         if self.may_type && (2..=500).contains(&cols) && (2..=300).contains(&rows) {
             self.watch.terminal.resize(cols, rows);

@@ -1,4 +1,4 @@
-//! The tools over verbs that answer as they are told.
+//! The tools over scripted verbs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{ALL, run};
 use crate::{Desk, Running, Settings, Verbs};
 
-/// Answers each call from a list, and remembers what was asked.
+/// Answers calls from a list, and records them.
 #[derive(Default)]
 struct Script {
     answers: Mutex<VecDeque<Result<Answer, Problem>>>,
@@ -41,7 +41,7 @@ fn lease(fence: u64) -> Lease {
     Lease { worker: WorkerId::generate(), fence, expires_at: now() }
 }
 
-/// There is a lease while somebody works, and none while a report is checked.
+/// There is a lease while a worker works, and none while a report is checked.
 fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
     let works = matches!(status, TaskStatus::Assigned | TaskStatus::Running);
     Task {
@@ -139,7 +139,7 @@ async fn call(desk: &Arc<Desk>, tool: &str, given: Value) -> Result<Value, Strin
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_fence_is_remembered_the_lease_renewed_and_a_refusal_can_be_mended_in_the_same_session() {
+async fn a_worker_takes_reports_is_refused_and_reports_again() {
     let id = TaskId::generate();
     let accepted = report(id, domain::ReportVerdict::Accepted, &[]);
     let refused = report(id, domain::ReportVerdict::Refused, &["src/a.rs is not there"]);
@@ -175,7 +175,7 @@ async fn the_fence_is_remembered_the_lease_renewed_and_a_refusal_can_be_mended_i
 
     let before = beats();
     tokio::time::sleep(Duration::from_secs(100)).await;
-    assert_eq!(beats(), before, "what is done is not renewed");
+    assert_eq!(beats(), before, "the lease of a done task is not renewed");
     let error = call(&desk, "report", json!({ "summary": "again" })).await.unwrap_err();
     assert!(error.contains("You hold no task") && error.contains("take_task"), "{error}");
 }
@@ -192,7 +192,7 @@ async fn a_lost_lease_tells_the_model_to_stop() {
     assert!(desk.is_empty());
 }
 
-/// A desk whose task was handed in, and has no verdict yet.
+/// A desk with a reported task that has no verdict yet.
 async fn handed_in(id: TaskId, later: impl IntoIterator<Item = Result<Answer, Problem>>) -> (Arc<Desk>, Arc<Script>) {
     let pending = || report(id, domain::ReportVerdict::Pending, &[]);
     let checking = shown(task(id, TaskStatus::Validating, 7), 7, vec![pending()]);
@@ -205,7 +205,7 @@ async fn handed_in(id: TaskId, later: impl IntoIterator<Item = Result<Answer, Pr
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_that_does_not_come_can_be_waited_for_again() {
+async fn a_late_verdict_can_be_waited_for_again() {
     let id = TaskId::generate();
     let judged = |verdict, status| Ok(shown(task(id, status, 7), 7, vec![report(id, verdict, &["no tests"])]));
     let checking = || judged(domain::ReportVerdict::Pending, TaskStatus::Validating);
@@ -222,13 +222,13 @@ async fn a_verdict_that_does_not_come_can_be_waited_for_again() {
     let answer = call(&desk, "report", json!({ "summary": "same" })).await.unwrap();
     assert_eq!((&answer["verdict"], &answer["reasons"]), (&json!("refused"), &json!(["no tests"])));
     let reported = || script.asked.lock().iter().filter(|call| matches!(call, Call::TaskReport { .. })).count();
-    assert_eq!(reported(), 1, "whoever asks for the verdict hands in nothing");
+    assert_eq!(reported(), 1, "waiting for the verdict does not report again");
     call(&desk, "report", json!({ "summary": "mended", "wait_seconds": 0 })).await.unwrap();
     assert_eq!(reported(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_can_be_asked_for_where_nobody_remembers_the_report() {
+async fn a_verdict_is_found_after_a_restart() {
     let id = TaskId::generate();
     let done = || Ok(shown(task(id, TaskStatus::Done, 7), 7, vec![report(id, domain::ReportVerdict::Accepted, &[])]));
     let conflict = Problem::new(ProblemKind::Conflict, "it is done");
@@ -238,19 +238,19 @@ async fn a_verdict_can_be_asked_for_where_nobody_remembers_the_report() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_checked_is_kept_until_another_task_is_taken() {
+async fn a_reported_task_is_kept_until_another_is_taken() {
     let id = TaskId::generate();
     let checking = || Ok(shown(task(id, TaskStatus::Validating, 7), 7, vec![]));
     let none = Ok(Answer::Taken(Taken { taken: None, why_not: None }));
     let (desk, _) = handed_in(id, [checking(), none, checking(), Ok(taken(TaskId::generate(), 3))]).await;
     assert_eq!(call(&desk, "take_task", json!({})).await.unwrap()["taken"], false);
-    assert!(!desk.is_empty(), "it may be refused, and come back");
+    assert!(!desk.is_empty(), "it may be refused and return");
     let other = call(&desk, "take_task", json!({})).await.unwrap();
     assert_eq!(desk.hold(None, None).await.unwrap().task.to_string(), other["task"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_silent_for_too_long_over_http_loses_the_lease() {
+async fn a_caller_that_is_silent_for_too_long_over_http_loses_the_lease() {
     let id = TaskId::generate();
     let script = Arc::new(Script { answers: Mutex::new(VecDeque::from([Ok(taken(id, 7))])), asked: Mutex::default() });
     let project = Some(ProjectId::generate().to_string());
@@ -262,7 +262,7 @@ async fn whoever_is_silent_for_too_long_over_http_loses_the_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_agent_of_a_session_need_not_take_the_task_that_it_was_spawned_for() {
+async fn a_sessions_agent_holds_its_task_without_taking_it() {
     let (id, session) = (TaskId::generate(), SessionId::generate());
     let mut mine = task(id, TaskStatus::Running, 3);
     mine.session = Some(session);
@@ -276,15 +276,15 @@ async fn the_agent_of_a_session_need_not_take_the_task_that_it_was_spawned_for()
     let asked = script.asked.lock().clone();
     assert!(matches!(&asked[1], Call::TaskHeartbeat { task, input } if *task == id && input.fence == 3), "{asked:?}");
     let error = call(&desk, "heartbeat", json!({ "progress": "half" })).await.unwrap_err();
-    assert!(error.contains("You hold no task"), "another session has got it since: {error}");
+    assert!(error.contains("You hold no task"), "another session has it now: {error}");
 }
 
 #[tokio::test]
-async fn tasks_that_do_not_fit_are_refused_with_their_place() {
+async fn invalid_tasks_are_refused_with_their_place() {
     let (desk, script) = desk([]);
     for (tasks, place) in [
-        (json!(["text"]), "`tasks[0]` is the text \"text\"; it takes an object"),
-        (json!([{ "description": "a" }, { "descriptoin": "b" }]), "tasks[1] does not fit: unknown field"),
+        (json!(["text"]), "`tasks[0]` is the string \"text\"; it takes an object"),
+        (json!([{ "description": "a" }, { "descriptoin": "b" }]), "tasks[1] is invalid: unknown field"),
         (json!([{ "description": "a", "acceptance": [{ "kind": "file" }] }]), "`tasks[0].acceptance[0].kind` is"),
         (json!([{ "description": "a", "acceptance": [{ "kind": "file_exists" }] }]), "missing field `path`"),
     ] {
@@ -313,7 +313,7 @@ fn example(name: &str, schema: &Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn everything_that_a_schema_offers_is_understood_and_nothing_else() {
+async fn tools_accept_exactly_what_their_schemas_offer() {
     for spec in ALL {
         let schema = (spec.schema)();
         let Value::Object(mut given) = example(spec.name, &schema) else { panic!("arguments are an object") };
@@ -325,7 +325,7 @@ async fn everything_that_a_schema_offers_is_understood_and_nothing_else() {
         }
         let (desk, _) = desk([Err(Problem::new(ProblemKind::Unavailable, "scripted"))]);
         let answer = run(spec, desk.clone(), Some(given.clone())).await.unwrap_err();
-        // What got as far as the hub was understood.
+        // A call that reached the hub was understood.
         assert!(
             answer.text.starts_with("scripted") || answer.text.contains("nothing is scripted"),
             "{}: {answer:?}",
@@ -348,7 +348,7 @@ fn every_kind_of_criterion_is_offered() {
         let mut all: serde_json::Map<String, Value> =
             fields.iter().map(|(name, schema)| (name.clone(), example(name, schema))).collect();
         all["kind"] = kind.clone();
-        // Fields of other kinds are refused one by one; what is left is a criterion.
+        // Fields of other kinds are refused one by one; the rest is a criterion.
         let known = loop {
             match serde_json::from_value::<Criterion>(Value::Object(all.clone())) {
                 Ok(known) => break known,

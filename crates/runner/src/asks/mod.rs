@@ -1,4 +1,4 @@
-//! Answers what the hub asks while somebody waits; each beside everything else, and small enough to be passed on.
+//! Answers the hub's requests, concurrently with everything else, in bounded size.
 
 mod diff;
 mod recording;
@@ -25,14 +25,14 @@ use crate::machine::Machine;
 use crate::sessions::{Order, Sessions, left_a_trace};
 use crate::workspaces::{Workspaces, problem};
 
-/// What an answer may take as JSON, with room for what is around it.
+/// Maximum size of an answer as JSON, with room for its frame.
 const LARGEST: usize = 900 * 1024;
-/// How many saves are listed.
+/// How many saves to list.
 const SAVES: usize = 500;
-/// How many of the files that a save has not are named.
+/// How many left-out files of a save to name.
 const LEFT_OUT: usize = 20;
 
-/// Answers what the hub asks.
+/// Answers the hub's requests.
 #[derive(Debug)]
 pub(crate) struct Asks {
     pub(crate) journal: Arc<Journal>,
@@ -40,13 +40,13 @@ pub(crate) struct Asks {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) workspaces: Arc<Workspaces>,
     pub(crate) bundles: Arc<Bundles>,
-    /// How many are answered at once.
+    /// How many requests to answer at once.
     pub(crate) turns: Semaphore,
     pub(crate) background: Background,
 }
 
 impl Asks {
-    /// Answers one ask, when it can.
+    /// Answers one request.
     pub(crate) fn answer(self: &Arc<Self>, link: &Link, id: u32, ask: RunnerAsk) {
         let (asks, link) = (self.clone(), link.clone());
         self.background.spawn(async move {
@@ -62,13 +62,13 @@ impl Asks {
         if let RunnerAsk::Send { session, text, submit } = ask {
             return say(&self.sessions, session, text, submit).await;
         }
-        // A few at a time: whoever asks a lot waits, and nobody else notices.
+        // A few at a time: a caller with many requests waits, and others do not notice.
         let _turn =
-            self.turns.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner ends"))?;
+            self.turns.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner is stopping"))?;
         match ask {
             RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
             RunnerAsk::Log { session, lines, setup } => {
-                // Before there is a terminal, people want to read what they wait for, or what kept it from being there.
+                // Before there is a terminal, people want to read the setup's output.
                 if setup || !left_a_trace(&self.machine.folders.session(session)) {
                     let printed = setup::log(self, session, lines as usize).await;
                     if setup || printed.is_ok() {
@@ -115,13 +115,13 @@ impl Asks {
     }
 }
 
-/// A session's folder, once everything that its terminal has shown by now is in the recording there.
+/// A session's folder, once the recording there contains all output so far.
 async fn written(dir: PathBuf) -> PathBuf {
-    // A session that is over has no host, and its recording is whole.
+    // An exited session has no host, and its recording is complete.
     if let Ok((host, mut events)) = HostLink::connect(&dir).await
         && host.observe(Duration::from_secs(60)).is_ok()
     {
-        // A host that does not answer keeps nobody waiting: then the last second is missing.
+        // Do not wait for a host that does not answer: then the last second is missing.
         let _ = tokio::time::timeout(Duration::from_secs(2), events.next()).await;
     }
     dir
@@ -131,12 +131,12 @@ async fn say(sessions: &Sessions, session: SessionId, text: String, submit: bool
     let conflict = |why: &str| Problem::new(ProblemKind::Conflict, why);
     let (done, answer) = oneshot::channel();
     if !sessions.order(session, Order::Say { text, submit, done }) {
-        return Err(conflict("the session is over, or not on this runner"));
+        return Err(conflict("the session has exited, or is not on this runner"));
     }
     match answer.await {
         Ok(Ok(())) => Ok(RunnerAnswer::Done),
         Ok(Err(why)) => Err(conflict(&why)),
-        Err(_) => Err(conflict("the session ended before it was told")),
+        Err(_) => Err(conflict("the session exited before it got the message")),
     }
 }
 
@@ -159,7 +159,7 @@ fn saved(save: worktree::Save) -> Save {
     Save { id: save.id, at: save.at, files: save.files, left_out: left_out.collect(), restored: save.restored }
 }
 
-/// Does what reads large files on a thread that may wait.
+/// Reads large files on a blocking thread.
 async fn on_a_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

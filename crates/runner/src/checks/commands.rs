@@ -49,7 +49,7 @@ pub(super) async fn commands(
     }
     let Checker { machine, workspaces, .. } = checker;
     let sandbox = workspaces.contained(check.workspace.workspace, check.sandbox.as_ref()).await?;
-    // A workspace that was created for this check has what its commands need only then.
+    // A workspace that was created for this check needs its setup before commands can run.
     let place = workspaces.set_up(check.workspace.workspace, place.clone()).await?;
     let mut env: Vec<(String, String)> =
         ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), machine.person.get(*name)?.clone()))).collect();

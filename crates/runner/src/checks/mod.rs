@@ -1,4 +1,4 @@
-//! Checks whether reports are as they must be: a few at a time, beside everything else, to the end whatever happens.
+//! Checks reports: a few at a time, concurrently with everything else, and to the end even after a crash.
 
 mod changes;
 mod commands;
@@ -24,18 +24,18 @@ use crate::journal::{Change, Journal};
 use crate::machine::Machine;
 use crate::workspaces::{Unmade, Workspaces};
 
-/// How many reports are checked at once whose commands may build and test a whole project.
+/// How many reports with commands, which may build and test a whole project, to check at once.
 const LONG: usize = 2;
-/// How many others, which are only looked at.
+/// How many other reports to check at once.
 const SHORT: usize = 2;
-/// How long a check that was given up may take to leave its workspace.
+/// How long a cancelled check may take to leave its workspace.
 const LEAVES: Duration = Duration::from_secs(10);
 
-/// The checks that are not finished.
+/// The unfinished checks.
 #[derive(Debug)]
 pub(crate) struct Checks {
     running: Mutex<HashMap<ReportId, (WorkspaceId, CancellationToken)>>,
-    /// The workspaces that checks are in, also those that were given up and have not ended.
+    /// The workspaces in use by checks, including cancelled ones that still run.
     inside: watch::Sender<Vec<WorkspaceId>>,
     long: Semaphore,
     short: Semaphore,
@@ -49,19 +49,19 @@ impl Default for Checks {
 }
 
 impl Checks {
-    /// The workspaces in which something is checked, or soon will be.
+    /// The workspaces in which a check runs, or soon will.
     pub(crate) fn workspaces(&self) -> Vec<WorkspaceId> {
         self.running.lock().values().map(|(workspace, _)| *workspace).collect()
     }
 
-    /// Waits until nothing is checked in a workspace; `false`: it goes on.
+    /// Waits until no check runs in a workspace; `false`: it still does.
     pub(crate) async fn leave(&self, workspace: WorkspaceId) -> bool {
         let mut inside = self.inside.subscribe();
         let left = inside.wait_for(|inside| !inside.contains(&workspace));
         tokio::time::timeout(LEAVES, left).await.is_ok()
     }
 
-    /// A check begins, unless it runs already: it is in its workspace, until it is done or stopped.
+    /// Marks a check as running in its workspace; `None` if it runs already.
     fn enter(self: &Arc<Self>, check: &DesiredCheck) -> Option<(Inside, CancellationToken)> {
         let (workspace, stop) = (check.workspace.workspace, CancellationToken::new());
         {
@@ -75,7 +75,7 @@ impl Checks {
     }
 }
 
-/// A check in a workspace, until it is dropped.
+/// Marks a workspace as in use by a check, until dropped.
 struct Inside {
     checks: Arc<Checks>,
     workspace: WorkspaceId,
@@ -97,20 +97,20 @@ impl Drop for Inside {
     }
 }
 
-/// Checks reports, with all that a check needs.
+/// Checks reports.
 #[derive(Debug)]
 pub(crate) struct Checker {
     pub(crate) checks: Arc<Checks>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) machine: Arc<Machine>,
     pub(crate) workspaces: Arc<Workspaces>,
-    /// What others wrote runs only when the runner's owner allows it.
+    /// Other people's text runs only with the approval of the runner's owner.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) background: Background,
 }
 
 impl Checker {
-    /// Goes on with what an earlier runner did not finish.
+    /// Continues the unfinished checks of an earlier runner.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), JournalError> {
         for row in self.journal.checks().await?.into_iter().filter(|row| row.result.is_none()) {
             self.begin(row.desired);
@@ -118,7 +118,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Begins what is new, tells again what the hub has forgotten, and gives up what nobody wants any more.
+    /// Starts new checks, repeats results that the hub has forgotten, and cancels unwanted checks.
     pub(crate) async fn take_in(self: &Arc<Self>, wanted: &[DesiredCheck]) -> Result<(), JournalError> {
         self.checks.running.lock().retain(|report, (_, stop)| {
             let stays = wanted.iter().any(|check| check.report == *report);
@@ -149,7 +149,7 @@ impl Checker {
                 () = checker.one(&check) => {
                     checker.checks.running.lock().remove(&report);
                 }
-                () = stop.cancelled() => tracing::info!(%report, "nobody wants this check any more"),
+                () = stop.cancelled() => tracing::info!(%report, "the check is no longer wanted"),
             }
         });
     }
@@ -157,7 +157,7 @@ impl Checker {
     async fn one(&self, check: &DesiredCheck) {
         let report = check.report;
         let runs = check.criteria.iter().any(|criterion| matches!(criterion, Criterion::Command { .. }));
-        // Nobody waits behind a check that waits for a person.
+        // A check that waits for a person does not block others.
         let refused = match trust::settle(self, check).await {
             Ok(refused) => refused,
             Err(Unmade { why, cause }) => return self.failed(report, why, cause).await,
@@ -177,11 +177,11 @@ impl Checker {
     }
 
     async fn failed(&self, report: ReportId, detail: String, cause: CheckTrouble) {
-        tracing::warn!(%report, detail, "a report could not be checked");
+        tracing::warn!(%report, detail, "could not check a report");
         self.finished(report, FactBody::CheckFailed { report, detail, cause }).await;
     }
 
-    /// In one step: what is finished is told, and what is told is not done again.
+    /// Stores and queues the result in one transaction, so that the check is not repeated.
     async fn finished(&self, report: ReportId, result: FactBody) {
         self.journal.write(&[Change::Checked(report, Box::new(result.clone()))], &[result]).await;
     }

@@ -1,4 +1,4 @@
-//! Follows a running session: what its agent is at, what it uses, what is said to it, until it ends.
+//! Follows a running session: its agent's state, its usage, and its input, until it exits.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -20,27 +20,27 @@ use super::stopped::{self, Stopped};
 use super::{Order, Supervisor, end, progress, task};
 use crate::journal::{Change, Journal, SessionRow};
 
-/// How often an observation comes while the agent prints.
+/// How often to observe the screen while the agent prints.
 const OBSERVE: Duration = Duration::from_secs(2);
-/// How often the agent's own lines are looked at.
+/// How often to read the agent's own lines.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often at most the hub is told how long the recording is.
+/// How often to report the length of the recording, at most.
 const RECORDED: Duration = Duration::from_secs(10);
-/// How long somebody waits until the agent takes a text.
+/// How long to wait until the agent accepts a text.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A screen that has been still for longer says nothing new.
+/// A screen that has not changed for longer says nothing new.
 const STILL: Duration = Duration::from_secs(60);
-/// What a marker says at most.
+/// Maximum length of a marker's text.
 const MARK: usize = 200;
-/// How long after a stop a host that does not answer is killed.
+/// How long after a stop to kill a host that does not answer.
 const KILL: Duration = Duration::from_secs(5);
 /// How long a host may take to answer before it is killed.
 const LAST_ASKED: Duration = Duration::from_secs(2);
 
-/// A text on its way into the agent's screen.
+/// A text on its way to the agent's input.
 struct Typing {
     typist: Typist,
-    /// Who waits for it, and until when; the first prompt waits as long as it takes.
+    /// Who waits for it, and until when; the first prompt waits without a limit.
     done: Option<(oneshot::Sender<Result<(), String>>, Instant)>,
 }
 
@@ -69,7 +69,7 @@ struct Following<'a> {
     kill_at: Option<Instant>,
 }
 
-/// Looks for something ever more rarely.
+/// Polls with growing intervals.
 struct Wait {
     until: Instant,
     next: Duration,
@@ -89,7 +89,7 @@ impl Wait {
     }
 }
 
-/// Follows the session until it is over.
+/// Follows the session until it exits.
 pub(super) async fn follow(
     supervisor: &Supervisor,
     row: &mut SessionRow,
@@ -131,13 +131,13 @@ pub(super) async fn follow(
     }
 }
 
-/// What the conversation that a session resumes had used before: its agent may go on counting from there.
+/// The earlier usage of a resumed conversation: its agent may continue counting from there.
 async fn used_before(journal: &Journal, row: &SessionRow) -> agents::Usage {
     let Some(conversation) = &row.desired.conversation else { return agents::Usage::default() };
     match journal.used_before(row.session, conversation).await {
         Ok(used) => sum(&used),
         Err(error) => {
-            tracing::warn!(session = %row.session, %error, "what its conversation had used is not known");
+            tracing::warn!(session = %row.session, %error, "could not read the earlier usage of its conversation");
             agents::Usage::default()
         }
     }
@@ -177,12 +177,12 @@ impl Following<'_> {
         }
     }
 
-    /// The folder of the session.
+    /// The session's folder.
     fn dir(&self) -> PathBuf {
         self.supervisor.machine.folders.session(self.row.session)
     }
 
-    /// Wants to be told what can be seen, and has the first prompt delivered if nobody has yet.
+    /// Subscribes to the screen, and delivers the first prompt if nobody has yet.
     async fn attach(&mut self) {
         let _ = self.host.observe(OBSERVE);
         if self.row.keep {
@@ -198,7 +198,7 @@ impl Following<'_> {
         }
     }
 
-    /// The connection to the host broke: it ended, or it is asked anew.
+    /// The connection to the host failed: it exited, or we reconnect.
     async fn find_again(&mut self) -> Option<Ending> {
         let dir = self.dir();
         match HostLink::adopt(&dir).await {
@@ -225,7 +225,7 @@ impl Following<'_> {
                 self.kill_at = Some(Instant::now() + grace + KILL);
             }
             Order::CutOff { why, within } => {
-                // What is not saved in time is saved when the agent is out.
+                // What is not saved in time is saved after the agent has exited.
                 let _ = tokio::time::timeout(within, end::save(&self.supervisor.workspaces, self.row, true)).await;
                 self.mark("state", &why);
                 let _ = self.host.stop(Some(within.min(self.supervisor.machine.options.stop_grace)));
@@ -240,7 +240,7 @@ impl Following<'_> {
         }
     }
 
-    /// Asks the host of a task's session whether it is there, and kills one that does not end what it was to.
+    /// Checks that the host of a task's session is alive, and kills one that does not stop its session.
     async fn look_after_host(&mut self) {
         let (session, dir) = (self.row.session, self.dir());
         let every = *self.supervisor.pulse.every().borrow();
@@ -248,7 +248,7 @@ impl Following<'_> {
         let stopped = self.look_after_agent(&dir, every).await;
         if self.row.desired.task.is_some() {
             let silent = self.health.look(&dir, every).await;
-            // Whoever is stopped works as little as whoever does not answer.
+            // A stopped host works as little as one that does not answer.
             self.supervisor.sessions.answers(session, silent.or(stopped));
         }
         if self.kill_at.is_none_or(|at| at > Instant::now()) {
@@ -256,14 +256,14 @@ impl Following<'_> {
         }
         self.kill_at = Some(Instant::now() + KILL);
         if !HostLink::answers(&dir, LAST_ASKED).await {
-            tracing::warn!(%session, "the session's host does not answer: it is killed with all that is below it");
+            tracing::warn!(%session, "the session's host does not answer; killing it with its descendants");
             if let Err(error) = HostLink::kill(&dir).await {
-                tracing::error!(%session, %error, "the session's host cannot be killed");
+                tracing::error!(%session, %error, "could not kill the session's host");
             }
         }
     }
 
-    /// Since when the agent's process is stopped; that it is, and that it goes on, is told.
+    /// Since when the agent's process is stopped; reports stops and continuations.
     async fn look_after_agent(&mut self, dir: &Path, every: Duration) -> Option<Instant> {
         let quiet = Duration::from_millis(self.screen_now().quiet_ms);
         let since = self.stopped.look(Instant::now(), quiet, every, || stopped::is_stopped(dir));
@@ -276,13 +276,13 @@ impl Following<'_> {
         since
     }
 
-    /// What the agent is at by the screen as it is: whoever goes on may wait as before, and show nothing new.
+    /// The agent's state by the current screen: a continued process may show nothing new.
     fn at_now(&mut self) -> At {
         let screen = self.screen_now();
         self.seen_in(&screen).and_then(|seen| At::of(&seen)).unwrap_or_else(At::working)
     }
 
-    /// What is recognised in a screen that was observed before.
+    /// What is recognized in an already observed screen.
     fn seen_in(&mut self, screen: &Observation) -> Option<Seen> {
         let seen = self.recogniser.as_mut()?.observe(screen);
         Some(Seen { attention: self.rang, ..seen })
@@ -298,7 +298,7 @@ impl Following<'_> {
                 let bytes = pasted(&text, self.how.pastes, submit);
                 self.mark("prompt", &text);
                 let sent = self.host.input(bytes);
-                let _ = done.send(sent.map_err(|error| format!("the session did not take it: {error}")));
+                let _ = done.send(sent.map_err(|error| format!("the session did not accept it: {error}")));
             }
         }
     }
@@ -321,7 +321,7 @@ impl Following<'_> {
         self.look().await;
     }
 
-    /// Looks at the same screen again: that it stays the same says something, too.
+    /// Examines the same screen again: that it does not change is information, too.
     async fn still(&mut self) {
         let screen = self.screen_now();
         if self.offset == 0 || screen.quiet_ms > STILL.as_millis() as u64 {
@@ -332,13 +332,13 @@ impl Following<'_> {
         }
     }
 
-    /// The screen as it was last seen, with how long it has been so.
+    /// The last screen, and since when it has not changed.
     fn screen_now(&self) -> Observation {
         let still = self.seen_at.elapsed().as_millis() as u64;
         Observation { quiet_ms: self.screen.quiet_ms + still, ..self.screen.clone() }
     }
 
-    /// Takes in what the agent has written about itself.
+    /// Reads what the agent has written about itself.
     async fn look(&mut self) {
         let Some(recogniser) = &mut self.recogniser else { return };
         if self.lines.is_none() && self.log_wait.is_over() {
@@ -357,7 +357,7 @@ impl Following<'_> {
         }
     }
 
-    /// What an agent used, with what that cost where a person wrote down what tokens cost.
+    /// An agent's usage, with its cost if a person has set token prices.
     fn priced(&self, used: &agents::Usage, model: &Option<String>) -> agents::Usage {
         let desired = &self.row.desired;
         let model = model.as_deref().or(desired.model.as_deref());
@@ -365,7 +365,7 @@ impl Following<'_> {
         agents::Usage { cost: used.cost.or_else(cost), ..*used }
     }
 
-    /// Tells the hub what is new about the agent.
+    /// Reports news about the agent.
     async fn recognised(&mut self, seen: Seen) {
         let session = self.row.session;
         let mut memory = self.row.memory.clone();
@@ -373,14 +373,14 @@ impl Following<'_> {
         memory.model = seen.model.clone().or(memory.model);
         let used = (seen.usage != agents::Usage::default()).then(|| usage(&self.priced(&seen.usage, &memory.model)));
         memory.usage = used.or(memory.usage);
-        // One that nobody can take up again is no news for the hub.
+        // A conversation that cannot be resumed is no news.
         let conversation = seen.conversation.clone().filter(|_| self.how.resumes());
         memory.conversation = conversation.or(memory.conversation);
         let before = (&self.row.memory.usage, &self.row.memory.model, &self.row.memory.conversation);
         if (&memory.usage, &memory.model, &memory.conversation) != before {
             facts.push(end::used(session, &memory));
         }
-        // What a stopped agent's screen says is not what it is at.
+        // The screen of a stopped agent does not show its state.
         let stopped = stopped::was_told(memory.state.as_ref());
         let at = At::of(&seen).filter(|at| !stopped && memory.state.as_ref().is_none_or(|state| !at.is(state)));
         if let Some(at) = &at {
@@ -406,13 +406,13 @@ impl Following<'_> {
         }
     }
 
-    /// What the screen says of the limit that it shows.
+    /// The limit that the screen shows.
     fn limit_on_screen(&self) -> agents::Limit {
         let adapter = self.how.adapter.as_deref();
         adapter.and_then(|adapter| agents::limit(adapter, &held_up::lowest(&self.screen.text))).unwrap_or_default()
     }
 
-    /// Types what is to be typed, as far as the agent's screen is ready for it.
+    /// Types queued texts when the agent's screen is ready.
     async fn type_on(&mut self) {
         while !self.typing.is_empty() {
             let screen = self.screen_now();
@@ -436,14 +436,14 @@ impl Following<'_> {
                         return;
                     }
                     if let Some((done, _)) = self.typing.pop_front().and_then(|typing| typing.done) {
-                        let _ = done.send(Err("the agent does not take a text now".to_owned()));
+                        let _ = done.send(Err("the agent does not accept a text now".to_owned()));
                     }
                 }
             }
         }
     }
 
-    /// Writes down that the prompt is handed over, before it is: it must not be said twice.
+    /// Stores that the prompt is delivered, before it is: it must not be delivered twice.
     async fn prompted(&mut self) {
         self.row.memory.prompted = true;
         let change = Change::Memory(self.row.session, Box::new(self.row.memory.clone()));
@@ -465,19 +465,19 @@ impl Following<'_> {
         }
     }
 
-    /// Leaves a marker in the recording. A host that is gone is noticed where its events are awaited.
+    /// Adds a marker to the recording. A lost host is noticed where its events are awaited.
     fn mark(&self, kind: &str, text: &str) {
         let text: String = text.chars().take(MARK).map(|c| if c.is_control() { ' ' } else { c }).collect();
         let _ = self.host.mark(kind, text);
     }
 }
 
-/// Does what reads files on a thread that may wait.
+/// Reads files on a blocking thread.
 async fn blocking<T: Send + 'static, R: Send + Default + 'static>(
     mut value: T,
     work: impl FnOnce(&mut T) -> R + Send + 'static,
 ) -> (R, T) {
-    // A panic in there is ours; it would come out here.
+    // A panic in there is ours; it surfaces here.
     tokio::task::spawn_blocking(move || {
         let result = work(&mut value);
         (result, value)

@@ -1,4 +1,4 @@
-//! From what the hub wants to what starts a session: a workspace, a token, files, and the whole environment.
+//! Prepares a session: a workspace, a token, files, and the environment.
 
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
@@ -16,25 +16,23 @@ use crate::machine::Machine;
 use crate::workspaces::{Place, Purpose};
 use crate::{Secret, programs};
 
-/// The variable that every process of a session is given, and nobody else.
+/// The variable that identifies a session's processes.
 pub(super) const SESSION: &str = "SHOPFLOOR_SESSION";
 
-/// A session that only needs to be started.
+/// A session that is ready to start.
 pub(super) struct Ready {
-    /// What its host is told.
+    /// The host's configuration.
     pub(super) spec: Spec,
-    /// The conversation's id, where it is chosen before the start.
+    /// The conversation's id, if it is chosen before the start.
     pub(super) conversation: Option<String>,
 }
 
-/// Makes everything ready; why it cannot be, otherwise. May be dropped and called again.
+/// Prepares everything, or says why it cannot. Cancel-safe and repeatable.
 pub(super) async fn prepare(supervisor: &Supervisor, row: &mut SessionRow) -> Result<Ready, String> {
     let Supervisor { machine, workspaces, journal, .. } = supervisor;
     let desired = row.desired.clone();
-    let adapter = machine
-        .adapters
-        .get(&desired.agent)
-        .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?;
+    let adapter =
+        machine.adapters.get(&desired.agent).ok_or_else(|| format!("this runner has no agent `{}`", desired.agent))?;
     let program = program(machine, &adapter)?;
     trust::before_making(supervisor, row).await?;
     let (progress, steps) = progress::follow();
@@ -52,19 +50,19 @@ pub(super) async fn prepare(supervisor: &Supervisor, row: &mut SessionRow) -> Re
     }
     let place = workspaces.set_up(desired.workspace.workspace, place).await?;
     let secret = supervisor.tokens.ask(row.session).await;
-    let secret = secret.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
+    let secret = secret.ok_or("the hub gave no token for its agent: the session has exited there, or is unknown")?;
     let request = Request { program, trusted, ..request(machine, row, &place.path) };
     let mut launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
     launch.files.extend(desired.task.iter().flat_map(task::files));
     let dir = machine.folders.session(row.session);
     let written = write(&dir, &launch.files).and_then(|()| token::write(&dir, &secret));
-    written.map_err(|error| format!("its files could not be written: {error}"))?;
+    written.map_err(|error| format!("could not write its files: {error}"))?;
     let until = super::lease_of(&desired).and_then(|lease| supervisor.pulse.limit(lease));
     let spec = spec(machine, row, &adapter, &place, &launch, &secret)?;
     Ok(Ready { spec: Spec { until, ..spec }, conversation: launch.conversation })
 }
 
-/// Writes what the agent reads into the session's folder.
+/// Writes the agent's files into the session's folder.
 fn write(dir: &Path, files: &[agents::File]) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     for file in files {
@@ -90,18 +88,18 @@ pub(super) fn request(machine: &Machine, row: &SessionRow, workspace: &Path) -> 
         system: some(&desired.context),
         conversation: desired.conversation.clone(),
         argv: desired.argv.clone(),
-        // Asking for nothing is for where something else contains it.
+        // Skipping permission prompts is only for a contained agent.
         autonomy: if sandbox::sandbox_of(row).is_some() { Autonomy::Full } else { Autonomy::Edit },
         trusted: false,
         shell: machine.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
         home: machine.person.get("HOME").map(PathBuf::from),
-        // A link could lead anywhere: only a folder of the workspace's own counts.
+        // A link could point anywhere: only a real folder of the workspace counts.
         git_dir: Some(workspace.join(".git")).filter(|git| git.symlink_metadata().is_ok_and(|found| found.is_dir())),
         ..Request::new(mode, workspace, &dir, &machine.options.exe)
     }
 }
 
-/// Where the agent's program is; an error when it needs one that is not installed.
+/// The agent's program; an error if it is not installed.
 fn program(machine: &Machine, adapter: &Adapter) -> Result<Option<PathBuf>, String> {
     let Some(name) = adapter.program() else { return Ok(None) };
     match programs::find(&name, &machine.person) {
@@ -127,7 +125,7 @@ fn spec(
     let dir = machine.folders.session(row.session);
     let ours = [
         ("SHOPFLOOR_HUB", machine.options.hub.clone()),
-        // Not the token itself: it is short-lived, and everybody who may look at the process sees its environment.
+        // Not the token itself: it is short-lived, and others who may inspect the process see its environment.
         ("SHOPFLOOR_TOKEN_FILE", token::file(&dir).to_string_lossy().into_owned()),
         (SESSION, row.session.to_string()),
         ("SHOPFLOOR_PROJECT", desired.project.to_string()),

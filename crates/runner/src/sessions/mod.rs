@@ -1,4 +1,4 @@
-//! The sessions of this runner: one actor for each that is not over.
+//! The sessions of this runner: one actor for each that has not exited.
 
 mod actor;
 mod asked;
@@ -36,61 +36,61 @@ use tokio::time::Instant;
 
 use crate::journal::SessionRow;
 
-/// What a session is told.
+/// An order to a session.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// End.
+    /// Stop.
     Stop { force: bool },
-    /// End within this time: the hub does not answer.
+    /// Stop within this time: the hub does not answer.
     CutOff { why: String, within: Duration },
-    /// Type this as one paste, and send it off or not.
+    /// Type this as one paste, and submit it or not.
     Say { text: String, submit: bool, done: oneshot::Sender<Result<(), String>> },
     /// A commit was made in its workspace.
     Committed(String),
-    /// Whether its recording is to be kept.
+    /// Whether to keep its recording.
     Keep,
 }
 
-/// Where a session is in its life, for who wants to look at its terminal.
+/// A session's stage, for showing its terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// There is no terminal yet.
     Preparing,
-    /// Its host can be asked.
+    /// Its host answers.
     Running,
-    /// Only its files are left.
+    /// Only its files remain.
     Over,
 }
 
-/// The sessions that are not over.
+/// The sessions that have not exited.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     active: Mutex<HashMap<SessionId, Handle>>,
-    /// Rings when a session begins.
+    /// Notified when a session begins.
     begun: watch::Sender<()>,
 }
 
 #[derive(Debug)]
 struct Handle {
     orders: mpsc::UnboundedSender<Order>,
-    /// Whether it was told to stop, and by force.
+    /// Whether it was ordered to stop, and by force.
     stopping: Option<bool>,
     stage: watch::Receiver<Stage>,
     workspace: domain::WorkspaceId,
-    /// How long the lease of its task holds.
+    /// Its task's lease.
     lease: Option<Duration>,
     /// Since when its host does not answer, or its agent is stopped.
     silent: Option<Instant>,
 }
 
-/// How long the lease of a session's task holds.
+/// A session's task lease.
 pub(crate) fn lease_of(desired: &DesiredSession) -> Option<Duration> {
     let seconds = desired.task.as_ref()?.lease_seconds?;
     Some(Duration::from_secs(seconds.into()))
 }
 
 impl Sessions {
-    /// A session is not over from now on; what it is told, and where it says how far it is. Nothing when it was known.
+    /// Adds a session; returns its orders and where to publish its stage. `None` if it was known already.
     fn enter(&self, row: &SessionRow) -> Option<(mpsc::UnboundedReceiver<Order>, watch::Sender<Stage>)> {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (stage_of, stage) = watch::channel(Stage::Preparing);
@@ -112,12 +112,12 @@ impl Sessions {
         Some((inbox, stage_of))
     }
 
-    /// A session is over.
+    /// Removes an exited session.
     fn leave(&self, session: SessionId) {
         self.active.lock().remove(&session);
     }
 
-    /// Tells a session to end; one that is over already needs not be told.
+    /// Orders a session to stop; ignored if it has exited.
     pub(crate) fn stop(&self, session: SessionId, force: bool) {
         if let Some(handle) = self.active.lock().get_mut(&session) {
             handle.stopping = Some(force || handle.stopping.unwrap_or(false));
@@ -125,7 +125,7 @@ impl Sessions {
         }
     }
 
-    /// Tells a session to end because the hub does not answer; one that is ending already is.
+    /// Orders a session to stop because the hub does not answer; ignored if it is already stopping.
     pub(crate) fn cut_off(&self, session: SessionId, why: String, within: Duration) {
         if let Some(handle) = self.active.lock().get_mut(&session).filter(|handle| handle.stopping.is_none()) {
             handle.stopping = Some(false);
@@ -133,7 +133,7 @@ impl Sessions {
         }
     }
 
-    /// How long the lease of a session's task holds from now on.
+    /// Sets the lease of a session's task.
     pub(crate) fn lease(&self, session: SessionId, lease: Option<Duration>) {
         if let Some(handle) = self.active.lock().get_mut(&session)
             && std::mem::replace(&mut handle.lease, lease) != lease
@@ -142,25 +142,25 @@ impl Sessions {
         }
     }
 
-    /// The sessions that work under leases and were not told to stop.
+    /// The sessions with leases that were not ordered to stop.
     pub(crate) fn leases(&self) -> Vec<(SessionId, Duration)> {
         let active = self.active.lock();
         let held = active.iter().filter(|(_, handle)| handle.stopping.is_none());
         held.filter_map(|(session, handle)| Some((*session, handle.lease?))).collect()
     }
 
-    /// Whether a session works on without a lease.
+    /// Whether a session runs without a lease.
     pub(crate) fn is_free(&self, session: SessionId) -> bool {
         let active = self.active.lock();
         active.get(&session).is_some_and(|handle| handle.stopping.is_none() && handle.lease.is_none())
     }
 
-    /// Rings when a session begins, or has another lease.
+    /// Notified when a session begins, or gets another lease.
     pub(crate) fn begun(&self) -> watch::Receiver<()> {
         self.begun.subscribe()
     }
 
-    /// Since when a session's host does not answer; nothing: it does.
+    /// Since when a session's host does not answer; `None`: it does.
     fn answers(&self, session: SessionId, silent: Option<Instant>) {
         if let Some(handle) = self.active.lock().get_mut(&session) {
             handle.silent = silent;
@@ -177,23 +177,22 @@ impl Sessions {
         active.iter().filter_map(silent).collect()
     }
 
-    /// Whether a session was told to stop, and by force.
+    /// Whether a session was ordered to stop, and by force.
     pub(crate) fn stopping(&self, session: SessionId) -> Option<bool> {
         self.active.lock().get(&session)?.stopping
     }
 
-    /// Gives an order to a session; whether it is there.
+    /// Sends an order to a session; whether it exists.
     pub(crate) fn order(&self, session: SessionId, order: Order) -> bool {
         self.active.lock().get(&session).is_some_and(|handle| handle.orders.send(order).is_ok())
     }
 
-    /// Where a session is in its life; nothing when it is over or unknown.
+    /// A session's stage; `None` if it has exited or is unknown.
     pub(crate) fn stage(&self, session: SessionId) -> Option<watch::Receiver<Stage>> {
         self.active.lock().get(&session).map(|handle| handle.stage.clone())
     }
 
-    /// The same, for a session of which the runner may not have been told yet: that it should be shown can overtake
-    /// that it should run.
+    /// The same for a session that the runner may not know yet: the request to show it can overtake the wish to run it.
     pub(crate) async fn stage_soon(&self, session: SessionId, patience: Duration) -> Option<watch::Receiver<Stage>> {
         let mut begun = self.begun.subscribe();
         let looked = tokio::time::timeout(patience, async {
@@ -208,7 +207,7 @@ impl Sessions {
         looked.await.ok()
     }
 
-    /// The sessions that are at work in a workspace.
+    /// The sessions that work in a workspace.
     pub(crate) fn in_workspace(&self, workspace: domain::WorkspaceId) -> Vec<SessionId> {
         let active = self.active.lock();
         active.iter().filter(|(_, handle)| handle.workspace == workspace).map(|(session, _)| *session).collect()

@@ -1,4 +1,4 @@
-//! Keeps a session from writing outside its workspace, where that was wanted, and from seeing anything of ours.
+//! Puts a session into its sandbox, if it has one.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::journal::SessionRow;
 use crate::machine::Machine;
 use crate::workspaces::Place;
 
-/// The arguments that run `argv` contained; as they are when nobody wants that.
+/// The arguments that run `argv` in the sandbox; unchanged without one.
 pub(crate) fn contain(
     machine: &Machine,
     adapter: &Adapter,
@@ -35,7 +35,7 @@ pub(crate) fn contain(
     agents::sandbox(adapter, &argv, &machine.person, &spec).map_err(|error| error.to_string())
 }
 
-/// The sandbox of a session: the one that it was started in, or is wanted in.
+/// A session's sandbox: the one that it was started in, or is wanted in.
 pub(super) fn sandbox_of(row: &SessionRow) -> Option<&Sandbox> {
     row.memory.sandbox.as_ref().or(row.desired.sandbox.as_ref())
 }

@@ -1,4 +1,4 @@
-//! Begins sessions and stays with each until it is over, with all that a session needs.
+//! Starts sessions and follows each until it exits.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::machine::Machine;
 use crate::tokens::Tokens;
 use crate::workspaces::Workspaces;
 
-/// Begins sessions and stays with each until it is over.
+/// Starts sessions and follows each until it exits.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) machine: Arc<Machine>,
     pub(crate) workspaces: Arc<Workspaces>,
-    /// What others wrote runs only when the runner's owner allows it.
+    /// Other people's text runs only with the approval of the runner's owner.
     pub(crate) approvals: Arc<Approvals>,
-    /// Each agent has a token of its own.
+    /// Each agent has its own token.
     pub(crate) tokens: Arc<Tokens>,
-    /// Until when a session may go on under its lease.
+    /// How long a session may continue under its lease.
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) background: Background,
 }
 
 impl Supervisor {
-    /// Begins with a session, or goes on with one that an earlier runner had.
+    /// Starts a session, or continues one of an earlier runner.
     pub(crate) fn begin(self: &Arc<Self>, row: SessionRow) {
         let Some((inbox, stage)) = self.sessions.enter(&row) else { return };
         let (supervisor, session) = (self.clone(), row.session);

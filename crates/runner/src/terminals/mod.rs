@@ -32,7 +32,7 @@ pub(crate) struct Terminals {
     shown: Mutex<Shown>,
 }
 
-/// Where terminals are found: sessions that are not over, and the folders of all.
+/// Where to find terminals: the running sessions, and the folders of all sessions.
 #[derive(Debug, Clone)]
 struct Sources {
     sessions: Arc<Sessions>,
@@ -57,7 +57,7 @@ struct Channel {
 }
 
 impl Terminals {
-    /// Nothing is shown yet.
+    /// Shows no terminal yet.
     pub(crate) fn new(sessions: Arc<Sessions>, folders: Folders, background: Background) -> Self {
         Self { sources: Sources { sessions, folders }, background, shown: Mutex::default() }
     }

@@ -37,9 +37,9 @@ pub(crate) struct Workspaces {
     watcher: Watcher,
     journal: Arc<Journal>,
     machine: Arc<Machine>,
-    /// Work that was brought from other runners.
+    /// Work from other runners.
     bundles: Arc<Bundles>,
-    /// Who works in them.
+    /// The sessions and checks that work in them.
     occupants: Occupants,
     /// One at a time creates, sets up or deletes a workspace.
     busy: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
@@ -49,7 +49,7 @@ pub(crate) struct Workspaces {
     counting: tokio::sync::Mutex<()>,
 }
 
-/// Who works in workspaces.
+/// The sessions and checks that work in workspaces.
 #[derive(Debug, Clone)]
 pub(crate) struct Occupants {
     pub(crate) sessions: Arc<Sessions>,

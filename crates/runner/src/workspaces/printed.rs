@@ -1,4 +1,4 @@
-//! What a shell line of a project has printed, made fit to be read: its last lines, without secrets and commands.
+//! The output of a project's shell command for people: its last lines, without secrets and escape sequences.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,14 +8,14 @@ use std::path::Path;
 use agents::Secrets;
 use terminal::Screen;
 
-/// How much of the end is looked at.
+/// How much of the end to read.
 const BYTES: u64 = 256 << 10;
-/// As wide as a terminal that it might have been printed on; longer lines stay whole.
+/// The width of a typical terminal; longer lines are not wrapped.
 const COLS: u16 = 200;
-/// A progress bar is drawn over so many lines at most.
+/// Maximum height of a progress bar.
 const ROWS: u16 = 50;
 
-/// Lines that were printed.
+/// Printed lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Printed {
     pub(crate) lines: Vec<String>,
@@ -39,13 +39,13 @@ pub(crate) fn last_lines(log: &Path, most: usize, secrets: &mut Secrets) -> io::
     file.take(BYTES).read_to_end(&mut bytes)?;
     let mut whole = bytes.as_slice();
     if start > 0 {
-        // A line whose beginning is missing may be half a secret.
+        // A line without its beginning may contain half a secret.
         let ended = whole.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
         whole = &whole[ended.map_or(whole.len(), |at| at + 1)..];
     }
     let mut kept = Last { lines: VecDeque::new(), most, truncated: start > 0 };
     let mut screen = Screen::new(COLS, ROWS, usize::from(ROWS));
-    // All of it at once, and once more as it is shown: colours, moves and ends of lines may lie in a secret.
+    // Masked as a whole, and again as shown: colours, moves and line breaks may split a secret.
     for line in secrets.masked(whole).split_inclusive(|byte| *byte == b'\n') {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         screen.feed(text);

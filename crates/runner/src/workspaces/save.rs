@@ -1,4 +1,4 @@
-//! Saves what is not committed, and tells the hub what differs when that has changed.
+//! Saves uncommitted work, and reports changes.
 
 use domain::{Timestamp, WorkspaceId};
 use protocol::link::FactBody;
@@ -10,21 +10,21 @@ use crate::journal::{Change, WorkspaceRow};
 use crate::sessions::Order;
 
 impl Workspaces {
-    /// Saves a workspace and tells what is new about it. What is not there needs no saving.
+    /// Saves a workspace and reports news about it. A missing workspace needs no saving.
     pub(crate) async fn save(&self, workspace: WorkspaceId) -> Result<(), worktree::Error> {
         let saved = match self.worktrees.save(workspace).await {
             Err(worktree::Error::NoWorkspace(_)) => return Ok(()),
             saved => saved?,
         };
         for left in &saved.left_out {
-            tracing::warn!(%workspace, path = left.path, why = left.why, "a file could not be saved");
+            tracing::warn!(%workspace, path = left.path, why = left.why, "could not save a file");
         }
         let counted = self.worktrees.stats(workspace).await?;
         self.counted(workspace, &counted).await;
         Ok(())
     }
 
-    /// Tells the hub what differs in a workspace, if that is new.
+    /// Reports a workspace's changes, if they are new.
     pub(crate) async fn counted(&self, workspace: WorkspaceId, counted: &worktree::GitStats) {
         let before = self.change(workspace, |row| {
             row.stats = Some(told(counted));
@@ -41,19 +41,19 @@ impl Workspaces {
         }
     }
 
-    /// Tells the hub that a workspace was saved.
+    /// Reports that a workspace was saved.
     pub(crate) async fn saved(&self, workspace: WorkspaceId, at: Timestamp) {
         self.change(workspace, |row| row.saved_at = Some(at)).await;
     }
 
-    /// Measures a workspace and tells the hub what it takes on the disk; nothing when it is not there.
+    /// Measures a workspace and reports its disk usage; `None` if it does not exist.
     pub(crate) async fn measure(&self, workspace: WorkspaceId) -> Option<u64> {
         let bytes = self.worktrees.disk_usage(workspace).await.ok()?;
         self.change(workspace, |row| row.disk_bytes = Some(bytes)).await;
         Some(bytes)
     }
 
-    /// Remembers that a workspace is used again, whether or not anything in it will change.
+    /// Stores that a workspace is used again, even if nothing in it changes.
     pub(super) async fn used(&self, workspace: WorkspaceId) {
         let _alone = self.counting.lock().await;
         let known = self.journal.workspace(workspace).await.ok().flatten();
@@ -63,7 +63,7 @@ impl Workspaces {
         }
     }
 
-    /// Changes what is remembered of a workspace, and tells what of it is new; what it was before.
+    /// Changes a workspace's stored state, and reports what is new; returns the state before.
     async fn change(&self, workspace: WorkspaceId, change: impl FnOnce(&mut WorkspaceRow)) -> Option<WorkspaceRow> {
         let _alone = self.counting.lock().await;
         let before = self.journal.workspace(workspace).await.ok().flatten().filter(|row| !row.cleaned)?;
@@ -81,7 +81,7 @@ impl Workspaces {
     }
 }
 
-/// What is checked out; nothing where there is no repository, or its `.git` cannot be read.
+/// What is checked out; `None` without a repository, or if its `.git` cannot be read.
 pub(crate) fn checked_out(branch: Option<&str>, head: Option<&str>) -> Option<CheckedOut> {
     let on = branch.map(|name| CheckedOut::Branch { name: name.to_owned() });
     on.or(head.map(|_| CheckedOut::Commit {}))

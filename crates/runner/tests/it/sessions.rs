@@ -183,7 +183,7 @@ async fn a_failed_start_says_why() {
         let detail = end.detail.clone().unwrap_or_default();
         assert!(end.status == SessionStatus::Exited && detail.contains(part), "{end:?}");
     };
-    check(DesiredSession { agent: "nobody".to_owned(), ..shell("true") }, "knows no agent called `nobody`").await;
+    check(DesiredSession { agent: "nobody".to_owned(), ..shell("true") }, "has no agent `nobody`").await;
     check(DesiredSession { argv: Vec::new(), ..shell("true") }, "needs a command").await;
     check(DesiredSession { agent: "gemini".to_owned(), ..shell("true") }, "is not installed").await;
 }

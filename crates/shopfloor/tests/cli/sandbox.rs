@@ -1,4 +1,4 @@
-//! What a sandbox keeps away on a hub of the real binary, and what `doctor` says of it.
+//! What a sandbox hides with the real binary, and what `doctor` reports.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::fixture::Fixture;
 use crate::process::{Ended, Running, shopfloor, wait_until};
 
 #[test]
-fn what_a_hub_keeps_is_hidden_from_sandboxes_of_its_runner() {
+fn a_hubs_data_is_hidden_from_sandboxes_of_its_runner() {
     let fixture = Fixture::at_work_elsewhere(|folder| {
         std::fs::create_dir(folder.join("hidden too")).unwrap();
         std::fs::write(folder.join("hidden too/file"), "canary").unwrap();
@@ -46,7 +46,7 @@ fn what_a_hub_keeps_is_hidden_from_sandboxes_of_its_runner() {
 }
 
 #[test]
-fn doctor_says_what_a_sandbox_keeps_away() {
+fn doctor_reports_what_a_sandbox_hides() {
     let fixture = Fixture::at_work_elsewhere(|_| String::new());
     let checks = |fixture: &Fixture, path: Option<&str>| -> Vec<(String, String, String)> {
         let mut command = fixture.command();
@@ -65,7 +65,7 @@ fn doctor_says_what_a_sandbox_keeps_away() {
         found.2.clone()
     };
     assert!(detail("bwrap").contains("bubblewrap"));
-    assert!(detail("sandbox writes").contains("its workspace, and none of"));
+    assert!(detail("sandbox writes").contains("only in the workspace"));
     assert!(detail("sandbox home").contains("is hidden"));
     assert!(detail("sandbox data").contains(&fixture.data_dir().display().to_string()));
     assert!(detail("sandbox network").contains("off with --no-network"));
@@ -79,7 +79,7 @@ fn doctor_says_what_a_sandbox_keeps_away() {
     assert_eq!((of("bwrap"), of("sandbox writes")), (Some("missing"), None));
 }
 
-/// Processes that were started one by one, each with a folder that only its own flag names.
+/// Separately started processes, each with a folder that only its own flag names.
 struct Apart {
     hub: Running,
     url: String,
@@ -130,7 +130,7 @@ impl Apart {
 }
 
 #[test]
-fn what_a_hub_and_another_runner_keep_is_hidden_however_they_were_started() {
+fn data_of_other_hubs_and_runners_is_hidden_however_they_were_started() {
     let fixture = Apart::serve();
     let _one = fixture.runner("one");
     // Started after the runner whose sandboxes must not see it.

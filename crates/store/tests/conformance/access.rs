@@ -1,4 +1,4 @@
-//! Access is asked inside the transaction: private is not found, read-only is forbidden, an observer only looks.
+//! Access is checked inside the transaction: private is not found, read-only is forbidden, an observer only reads.
 
 use domain::{Visibility, Visibility::*};
 use protocol::{
@@ -7,30 +7,30 @@ use protocol::{
 };
 use store::{Caller, CreateLoginLink, StoreError};
 
-use crate::floor::{Floor, create_project, send};
+use crate::fixture::{Fixture, create_project, send};
 
 both!(
     a_private_project_is_not_found_by_peers,
     a_read_only_project_is_seen_but_not_written_by_peers,
     a_read_write_project_is_written_but_not_governed_by_peers,
     an_observer_only_looks_at_one_project,
-    a_right_taken_away_counts_at_once,
+    a_withdrawn_right_ends_at_once,
 );
 
 /// How each verb in a project answers: `+` done, `-` forbidden, `.` not found.
-async fn verbs(floor: &Floor, caller: &Caller, visibility: Visibility) -> String {
-    let project = floor.project(visibility).await.id;
+async fn verbs(fixture: &Fixture, caller: &Caller, visibility: Visibility) -> String {
+    let project = fixture.project(visibility).await.id;
     let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
-    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project, input: input.clone() }).await.id;
-    let message = floor.say(&floor.ada, project, "hello").await.id;
+    let activity = fixture.done(&fixture.ada, verbs::ActivityCreate { project, input: input.clone() }).await.id;
+    let message = fixture.say(&fixture.ada, project, "hello").await.id;
     let observer = ObserverCreate { name: "boss".into(), expires_at: None };
     let observer_id =
-        floor.done(&floor.ada, verbs::ObserverCreate { project, input: observer.clone() }).await.observer.id;
+        fixture.done(&fixture.ada, verbs::ObserverCreate { project, input: observer.clone() }).await.observer.id;
     let text = ProjectUpdate { content: Some("other".into()), ..ProjectUpdate::default() };
     let share = ProjectUpdate { share_execution: Some(true), ..ProjectUpdate::default() };
     let edit = ActivityUpdate { content: Some("other".into()), ..ActivityUpdate::default() };
     let words = MessageText { content: "edited".into() };
-    let store = &floor.store;
+    let store = &fixture.store;
     let page = AuditPage { project: Some(project), ..AuditPage::default() };
     let answers = [
         sign(store.project(caller, project).await),
@@ -69,34 +69,34 @@ fn sign<T>(answer: Result<T, StoreError>) -> char {
     }
 }
 
-/// Looks, reads, writes, changes Ada's message, governs.
-async fn check(floor: &Floor, caller: &Caller, visibility: Visibility, expected: &str) {
-    assert_eq!(verbs(floor, caller, visibility).await, expected, "{caller:?} {visibility}");
+/// The groups of `expected`: see, read, write, change Ada's message, administer.
+async fn check(fixture: &Fixture, caller: &Caller, visibility: Visibility, expected: &str) {
+    assert_eq!(verbs(fixture, caller, visibility).await, expected, "{caller:?} {visibility}");
 }
 
-async fn a_private_project_is_not_found_by_peers(floor: Floor) {
-    check(&floor, &floor.ada, Private, "+++++++ + ++++ ++ +++++").await;
-    check(&floor, &floor.bo, Private, "....... . .... .. .....").await;
-    let missing = floor.store.project(&floor.bo, domain::ProjectId::generate()).await.unwrap_err();
-    let hidden = floor.project(Private).await;
-    let hidden = floor.store.project(&floor.bo, hidden.id).await.unwrap_err();
+async fn a_private_project_is_not_found_by_peers(fixture: Fixture) {
+    check(&fixture, &fixture.ada, Private, "+++++++ + ++++ ++ +++++").await;
+    check(&fixture, &fixture.bo, Private, "....... . .... .. .....").await;
+    let missing = fixture.store.project(&fixture.bo, domain::ProjectId::generate()).await.unwrap_err();
+    let hidden = fixture.project(Private).await;
+    let hidden = fixture.store.project(&fixture.bo, hidden.id).await.unwrap_err();
     assert_eq!(missing.to_string(), hidden.to_string());
 }
 
-async fn a_read_only_project_is_seen_but_not_written_by_peers(floor: Floor) {
-    check(&floor, &floor.bo, ReadOnly, "+++++++ + ---- -- -----").await;
+async fn a_read_only_project_is_seen_but_not_written_by_peers(fixture: Fixture) {
+    check(&fixture, &fixture.bo, ReadOnly, "+++++++ + ---- -- -----").await;
 }
 
-async fn a_read_write_project_is_written_but_not_governed_by_peers(floor: Floor) {
-    check(&floor, &floor.bo, ReadWrite, "+++++++ + ++++ -- -----").await;
+async fn a_read_write_project_is_written_but_not_governed_by_peers(fixture: Fixture) {
+    check(&fixture, &fixture.bo, ReadWrite, "+++++++ + ++++ -- -----").await;
 }
 
-async fn an_observer_only_looks_at_one_project(floor: Floor) {
-    let project = floor.done(&floor.ada, create_project("shown", Private)).await;
-    let observer = Floor::observer(project.id);
-    check(&floor, &observer, ReadWrite, "......- . .... .. .....").await;
-    assert_eq!(floor.store.projects(&observer).await.unwrap(), vec![project.clone()]);
-    let store = &floor.store;
+async fn an_observer_only_looks_at_one_project(fixture: Fixture) {
+    let project = fixture.done(&fixture.ada, create_project("shown", Private)).await;
+    let observer = Fixture::observer(project.id);
+    check(&fixture, &observer, ReadWrite, "......- . .... .. .....").await;
+    assert_eq!(fixture.store.projects(&observer).await.unwrap(), vec![project.clone()]);
+    let store = &fixture.store;
     let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
     let page = AuditPage { project: Some(project.id), ..AuditPage::default() };
     let seen = [
@@ -122,15 +122,15 @@ async fn an_observer_only_looks_at_one_project(floor: Floor) {
     assert_eq!(seen.into_iter().collect::<String>(), "+---------------");
 }
 
-async fn a_right_taken_away_counts_at_once(floor: Floor) {
-    let project = floor.project(ReadWrite).await;
-    floor.say(&floor.bo, project.id, "hi").await;
+async fn a_withdrawn_right_ends_at_once(fixture: Fixture) {
+    let project = fixture.project(ReadWrite).await;
+    fixture.say(&fixture.bo, project.id, "hi").await;
     let input = ProjectUpdate { visibility: Some(Private), ..ProjectUpdate::default() };
-    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
-    let error = floor.refused(&floor.bo, send(project.id, "hi")).await;
+    fixture.done(&fixture.ada, verbs::ProjectUpdate { project: project.id, input }).await;
+    let error = fixture.refused(&fixture.bo, send(project.id, "hi")).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
-    assert!(floor.store.state_of(&floor.bo, project.id).await.unwrap().is_empty());
-    assert!(floor.store.unreads(&floor.bo).await.unwrap().is_empty());
-    let own = floor.store.audit(&floor.bo, AuditPage::default()).await.unwrap();
-    assert!(own.iter().all(|entry| entry.verb != "project.create"), "another's deed in a hidden project");
+    assert!(fixture.store.state_of(&fixture.bo, project.id).await.unwrap().is_empty());
+    assert!(fixture.store.unreads(&fixture.bo).await.unwrap().is_empty());
+    let own = fixture.store.audit(&fixture.bo, AuditPage::default()).await.unwrap();
+    assert!(own.iter().all(|entry| entry.verb != "project.create"), "an action of another person in a hidden project");
 }

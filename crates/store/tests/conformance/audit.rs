@@ -6,38 +6,38 @@ use protocol::{
 };
 use store::Caller;
 
-use crate::floor::{Floor, create_project, id};
+use crate::fixture::{Fixture, create_project, id};
 
 both!(
     every_change_has_actor_origin_and_detail,
-    entries_are_seen_by_whom_they_concern,
+    people_see_the_entries_that_concern_them,
     pages_go_back_in_time,
     the_chain_verifies,
     a_changed_entry_is_found,
     a_deleted_entry_is_found,
     a_cut_off_trail_is_found,
-    what_an_agent_does_is_kept_as_the_agents,
+    an_agents_actions_are_recorded_as_the_agents,
 );
 
-async fn trail(floor: &Floor, caller: &store::Caller) -> Vec<AuditEntry> {
-    floor.store.audit(caller, AuditPage::default()).await.unwrap()
+async fn trail(fixture: &Fixture, caller: &store::Caller) -> Vec<AuditEntry> {
+    fixture.store.audit(caller, AuditPage::default()).await.unwrap()
 }
 
-async fn every_change_has_actor_origin_and_detail(floor: Floor) {
-    let project = floor.project(Visibility::Private).await;
+async fn every_change_has_actor_origin_and_detail(fixture: Fixture) {
+    let project = fixture.project(Visibility::Private).await;
     let input = ProjectUpdate {
         content: Some("new".into()),
         visibility: Some(Visibility::ReadOnly),
         retention_days: Some(Some(9)),
         ..Default::default()
     };
-    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
-    let trail = trail(&floor, &floor.ada).await;
+    fixture.done(&fixture.ada, verbs::ProjectUpdate { project: project.id, input }).await;
+    let trail = trail(&fixture, &fixture.ada).await;
     let newest = &trail[0];
     assert_eq!((newest.verb.as_str(), newest.subject.clone()), ("project.update", project.id.to_string()));
-    assert_eq!((newest.project, newest.at), (Some(project.id), floor.store.now()));
+    assert_eq!((newest.project, newest.at), (Some(project.id), fixture.store.now()));
     let actor = newest.actor.as_ref().unwrap();
-    assert_eq!((actor.id, actor.name.as_str(), newest.origin.as_str()), (id(&floor.ada), "Ada", "192.0.2.1 test"));
+    assert_eq!((actor.id, actor.name.as_str(), newest.origin.as_str()), (id(&fixture.ada), "Ada", "192.0.2.1 test"));
     assert_eq!(
         newest.detail,
         "wrote version 2 of the content; visibility private → read-only; retention_days never → 9"
@@ -47,34 +47,36 @@ async fn every_change_has_actor_origin_and_detail(floor: Floor) {
     assert_eq!((joined.actor.as_ref(), joined.origin.as_str()), (None, "192.0.2.2"));
 }
 
-async fn entries_are_seen_by_whom_they_concern(floor: Floor) {
-    let open = floor.done(&floor.ada, create_project("open", Visibility::ReadOnly)).await;
-    let hidden = floor.done(&floor.ada, create_project("hidden", Visibility::Private)).await;
-    floor.done(&floor.ada, verbs::TokenCreate { input: TokenCreate { name: "ada's".into(), expires_at: None } }).await;
-    floor.done(&floor.ada, verbs::UserEnable { user: id(&floor.bo) }).await;
+async fn people_see_the_entries_that_concern_them(fixture: Fixture) {
+    let open = fixture.done(&fixture.ada, create_project("open", Visibility::ReadOnly)).await;
+    let hidden = fixture.done(&fixture.ada, create_project("hidden", Visibility::Private)).await;
+    fixture
+        .done(&fixture.ada, verbs::TokenCreate { input: TokenCreate { name: "ada's".into(), expires_at: None } })
+        .await;
+    fixture.done(&fixture.ada, verbs::UserEnable { user: id(&fixture.bo) }).await;
     let subjects: Vec<_> =
-        trail(&floor, &floor.bo).await.into_iter().map(|entry| (entry.verb, entry.subject)).collect();
+        trail(&fixture, &fixture.bo).await.into_iter().map(|entry| (entry.verb, entry.subject)).collect();
     assert!(subjects.contains(&("project.create".into(), open.id.to_string())));
-    assert!(subjects.contains(&("user.enable".into(), id(&floor.bo).to_string())));
+    assert!(subjects.contains(&("user.enable".into(), id(&fixture.bo).to_string())));
     assert!(!subjects.iter().any(|(verb, subject)| verb == "token.create" || *subject == hidden.id.to_string()));
-    floor.done(&floor.ada, verbs::ProjectDelete { project: open.id }).await;
-    assert!(trail(&floor, &floor.bo).await.iter().all(|entry| entry.project != Some(open.id)));
-    assert_eq!(trail(&floor, &floor.ada).await[0].verb, "project.delete", "one's own deeds stay");
+    fixture.done(&fixture.ada, verbs::ProjectDelete { project: open.id }).await;
+    assert!(trail(&fixture, &fixture.bo).await.iter().all(|entry| entry.project != Some(open.id)));
+    assert_eq!(trail(&fixture, &fixture.ada).await[0].verb, "project.delete", "people keep seeing their own actions");
     let page = AuditPage { project: Some(hidden.id), ..Default::default() };
-    assert_eq!(floor.store.audit(&floor.ada, page).await.unwrap().len(), 1);
+    assert_eq!(fixture.store.audit(&fixture.ada, page).await.unwrap().len(), 1);
 }
 
-async fn pages_go_back_in_time(floor: Floor) {
-    let project = floor.project(Visibility::Private).await.id;
+async fn pages_go_back_in_time(fixture: Fixture) {
+    let project = fixture.project(Visibility::Private).await.id;
     for _ in 0..5 {
-        floor.say(&floor.ada, project, "hi").await;
+        fixture.say(&fixture.ada, project, "hi").await;
     }
-    let all: Vec<u64> = trail(&floor, &floor.ada).await.iter().map(|entry| entry.number).collect();
+    let all: Vec<u64> = trail(&fixture, &fixture.ada).await.iter().map(|entry| entry.number).collect();
     let mut paged = Vec::new();
     let mut before = None;
     loop {
         let page = AuditPage { before, limit: Some(2), project: None };
-        let page = floor.store.audit(&floor.ada, page).await.unwrap();
+        let page = fixture.store.audit(&fixture.ada, page).await.unwrap();
         let Some(last) = page.last() else { break };
         before = Some(last.number);
         paged.extend(page.iter().map(|entry| entry.number));
@@ -83,85 +85,87 @@ async fn pages_go_back_in_time(floor: Floor) {
     assert_eq!(all.len() as u64, all[0], "no gap, and Ada sees everything here");
 }
 
-/// A trail with some entries; how many.
-async fn some_entries(floor: &Floor) -> u64 {
-    let project = floor.project(Visibility::Private).await.id;
+/// Creates some entries; returns their number.
+async fn some_entries(fixture: &Fixture) -> u64 {
+    let project = fixture.project(Visibility::Private).await.id;
     for number in 0..20 {
-        floor.say(&floor.ada, project, &format!("message {number}")).await;
+        fixture.say(&fixture.ada, project, &format!("message {number}")).await;
     }
-    floor.store.verify_audit().await.unwrap().expect("the chain is whole")
+    fixture.store.verify_audit().await.unwrap().expect("the chain is intact")
 }
 
-async fn the_chain_verifies(floor: Floor) {
-    let total = some_entries(&floor).await;
-    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM audit").await.cast_unsigned(), total);
-    let floor = floor.reopened().await;
-    assert_eq!(floor.store.verify_audit().await.unwrap(), Ok(total));
+async fn the_chain_verifies(fixture: Fixture) {
+    let total = some_entries(&fixture).await;
+    assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM audit").await.cast_unsigned(), total);
+    let fixture = fixture.reopened().await;
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Ok(total));
 }
 
-async fn a_changed_entry_is_found(floor: Floor) {
-    some_entries(&floor).await;
-    let mut raw = floor.raw().await;
+async fn a_changed_entry_is_found(fixture: Fixture) {
+    some_entries(&fixture).await;
+    let mut raw = fixture.raw().await;
     for column in ["at", "actor", "actor_name", "origin", "verb", "subject", "project", "private_to", "detail", "via"] {
         let before = raw.rows(&format!("SELECT {column} FROM audit WHERE number = 9")).await[0][0].clone();
         let forged = if column == "at" { "1" } else { "'forged'" };
         raw.run(&format!("UPDATE audit SET {column} = {forged} WHERE number = 9")).await;
-        assert_eq!(floor.store.verify_audit().await.unwrap(), Err(9), "{column}");
+        assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(9), "{column}");
         let restored = if column == "at" || before == "null" { before } else { format!("'{before}'") };
         raw.run(&format!("UPDATE audit SET {column} = {restored} WHERE number = 9")).await;
-        assert!(floor.store.verify_audit().await.unwrap().is_ok(), "{column}");
+        assert!(fixture.store.verify_audit().await.unwrap().is_ok(), "{column}");
     }
 }
 
-async fn a_deleted_entry_is_found(floor: Floor) {
-    some_entries(&floor).await;
-    let mut raw = floor.raw().await;
+async fn a_deleted_entry_is_found(fixture: Fixture) {
+    some_entries(&fixture).await;
+    let mut raw = fixture.raw().await;
     raw.run("DELETE FROM audit WHERE number = 7").await;
-    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(7));
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(7));
     raw.run("UPDATE audit SET number = number - 1 WHERE number > 7 AND number < 9").await;
-    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(7));
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(7));
 }
 
-async fn a_cut_off_trail_is_found(floor: Floor) {
-    let total = some_entries(&floor).await;
-    floor.raw().await.run(&format!("DELETE FROM audit WHERE number = {total}")).await;
-    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(total));
+async fn a_cut_off_trail_is_found(fixture: Fixture) {
+    let total = some_entries(&fixture).await;
+    fixture.raw().await.run(&format!("DELETE FROM audit WHERE number = {total}")).await;
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(total));
 }
 
-async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn an_agents_actions_are_recorded_as_the_agents(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let input = ActivityCreate { content: "plan".into(), ..Default::default() };
-    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project, input }).await.id;
+    let activity = fixture.done(&fixture.ada, verbs::ActivityCreate { project, input }).await.id;
     let session = domain::SessionId::generate();
-    let actor = domain::Actor::Agent { user: id(&floor.ada), project, session };
+    let actor = domain::Actor::Agent { user: id(&fixture.ada), project, session };
     let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
-    let sent = floor.say(&agent, project, "hello").await;
+    let sent = fixture.say(&agent, project, "hello").await;
     assert_eq!((sent.author_kind, sent.author_session), (domain::AuthorKind::Agent, Some(session)));
     let input = ActivityUpdate { content: Some("another plan".into()), ..Default::default() };
-    floor.done(&agent, verbs::ActivityUpdate { activity, input }).await;
+    fixture.done(&agent, verbs::ActivityUpdate { activity, input }).await;
 
-    let newest = &trail(&floor, &floor.ada).await[0];
+    let newest = &trail(&fixture, &fixture.ada).await[0];
     assert_eq!(
         (newest.verb.as_str(), newest.via),
         ("activity.update", Some(ActedBy::Agent { session: Some(session) }))
     );
-    assert_eq!(newest.actor.as_ref().map(|actor| actor.id), Some(id(&floor.ada)), "on behalf of its person");
-    let versions = floor.store.activity_versions(&floor.ada, activity, protocol::VersionPage::default()).await.unwrap();
+    assert_eq!(newest.actor.as_ref().map(|actor| actor.id), Some(id(&fixture.ada)), "on behalf of its person");
+    let versions =
+        fixture.store.activity_versions(&fixture.ada, activity, protocol::VersionPage::default()).await.unwrap();
     let by = |at: usize| (versions[at].author_kind, versions[at].author_session);
     assert_eq!(by(0), (domain::AuthorKind::Agent, Some(session)));
     assert_eq!(by(1), (domain::AuthorKind::User, None));
 
-    // A colleague reads that an agent did it, and not in which session.
-    let theirs = &trail(&floor, &floor.bo).await[0];
+    // A colleague reads that an agent did it, but not in which session.
+    let theirs = &trail(&fixture, &fixture.bo).await[0];
     assert_eq!((theirs.number, theirs.via), (newest.number, Some(ActedBy::Agent { session: None })));
     assert_eq!((theirs.origin.as_str(), newest.origin.as_str()), ("", "192.0.2.9"));
     let page = MessagePage { before: None, limit: None };
-    let read = floor.store.messages(&floor.bo, project, page).await.unwrap();
+    let read = fixture.store.messages(&fixture.bo, project, page).await.unwrap();
     assert_eq!((read[0].author_kind, read[0].author_session), (domain::AuthorKind::Agent, None));
-    let versions = floor.store.activity_versions(&floor.bo, activity, protocol::VersionPage::default()).await.unwrap();
+    let versions =
+        fixture.store.activity_versions(&fixture.bo, activity, protocol::VersionPage::default()).await.unwrap();
     assert_eq!((versions[0].author_kind, versions[0].author_session), (domain::AuthorKind::Agent, None));
 
-    assert!(floor.store.verify_audit().await.unwrap().is_ok());
-    floor.raw().await.run(&format!("UPDATE audit SET via = NULL WHERE number = {}", newest.number)).await;
-    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(newest.number), "nobody makes it the person's");
+    assert!(fixture.store.verify_audit().await.unwrap().is_ok());
+    fixture.raw().await.run(&format!("UPDATE audit SET via = NULL WHERE number = {}", newest.number)).await;
+    assert_eq!(fixture.store.verify_audit().await.unwrap(), Err(newest.number), "it cannot be changed to the person's");
 }

@@ -1,11 +1,11 @@
-//! A full disk: new work is refused with the reason, reads still work, and freed space is enough to recover.
+//! A full disk: writes are refused with the reason, reads still work, and the hub recovers when space is freed.
 
 use domain::{Timestamp, Visibility};
 use protocol::MessagePage;
 use store::{Store, StoreError};
 use testkit::disk::{Filler, mount_tiny, run_with_own_mounts};
 
-use crate::floor::{Floor, Place, send};
+use crate::fixture::{Fixture, Place, send};
 use testkit::Raw;
 
 #[test]
@@ -27,60 +27,60 @@ fn a_hub_starts_on_a_full_disk_and_shows_what_it_has() {
 #[ignore = "run in a mount namespace by the test above"]
 async fn on_a_tiny_disk() {
     let (directory, disk) = tiny(2 << 20);
-    let floor = Floor::open(Place::Sqlite(directory)).await;
-    let project = floor.project(Visibility::ReadWrite).await.id;
+    let fixture = Fixture::open(Place::Sqlite(directory)).await;
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let mut acknowledged = 0;
     for round in 0..3 {
         let filler = Filler::fill(&disk);
-        // What the log file has taken already is still free for use.
+        // The space that the log file already has is still usable.
         let refusal = loop {
-            match floor.store.write(&floor.ada, None, send(project, &"x".repeat(4000))).await {
+            match fixture.store.write(&fixture.ada, None, send(project, &"x".repeat(4000))).await {
                 Ok(_) => acknowledged += 1,
                 Err(error) => break error,
             }
         };
         assert!(matches!(refusal, StoreError::Storage(_)), "round {round}: {refusal:?}");
         assert!(refusal.to_string().contains("reads still work"), "{refusal}");
-        assert!(floor.store.trouble().is_some());
-        // Several at once are a group, which fails as one and then one by one.
+        assert!(fixture.store.trouble().is_some());
+        // Concurrent writes are a group, which fails as a whole and then one by one.
         let (one, two) = tokio::join!(
-            floor.store.write(&floor.ada, None, send(project, &"y".repeat(9000))),
-            floor.store.write(&floor.bo, None, send(project, &"y".repeat(9000))),
+            fixture.store.write(&fixture.ada, None, send(project, &"y".repeat(9000))),
+            fixture.store.write(&fixture.bo, None, send(project, &"y".repeat(9000))),
         );
         assert!(matches!((one, two), (Err(StoreError::Storage(_)), Err(StoreError::Storage(_)))));
-        let page = floor.store.messages(&floor.bo, project, MessagePage::default()).await.unwrap();
+        let page = fixture.store.messages(&fixture.bo, project, MessagePage::default()).await.unwrap();
         assert_eq!(page.len(), acknowledged.min(50));
-        floor.store.state(&floor.bo).await.unwrap();
+        fixture.store.state(&fixture.bo).await.unwrap();
         drop(filler);
-        floor.say(&floor.ada, project, "there is room").await;
+        fixture.say(&fixture.ada, project, "there is room").await;
         acknowledged += 1;
-        assert_eq!(floor.store.trouble(), None);
+        assert_eq!(fixture.store.trouble(), None);
     }
-    let mut raw = Raw::connect(&floor.url).await;
+    let mut raw = Raw::connect(&fixture.url).await;
     assert_eq!(raw.number("SELECT COUNT(*) FROM messages").await as usize, acknowledged);
     assert_eq!(raw.column("PRAGMA integrity_check").await, ["ok"]);
-    assert!(floor.store.verify_audit().await.unwrap().is_ok());
-    let newest = floor.store.extent().await.unwrap().newest.0;
+    assert!(fixture.store.verify_audit().await.unwrap().is_ok());
+    let newest = fixture.store.extent().await.unwrap().newest.0;
     assert_eq!(raw.number("SELECT COUNT(*) FROM events").await.cast_unsigned(), newest);
 }
 
-/// For each n, the n-th written page does not fit: the write is undone, and reads and the next write work.
+/// For each n, the n-th written page does not fit: the write is rolled back, and reads and the next write work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "run in a mount namespace by a test above"]
 async fn with_room_for_some_pages() {
     let (directory, disk) = tiny(48 << 20);
-    let floor = Floor::open(Place::Sqlite(directory)).await;
-    let project = floor.project(Visibility::ReadWrite).await.id;
+    let fixture = Fixture::open(Place::Sqlite(directory)).await;
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let (mut acknowledged, mut refused) = (0, 0);
     for pages in 0..=200 {
         let mut filler = Filler::fill(&disk);
         filler.give_back(pages);
         let texts: Vec<String> = (0..4).map(|_| "x".repeat(9_000)).collect();
         let (one, two, three, four) = tokio::join!(
-            floor.store.write(&floor.ada, None, send(project, &texts[0])),
-            floor.store.write(&floor.bo, None, send(project, &texts[1])),
-            floor.store.write(&floor.ada, None, send(project, &texts[2])),
-            floor.store.write(&floor.bo, None, send(project, &texts[3])),
+            fixture.store.write(&fixture.ada, None, send(project, &texts[0])),
+            fixture.store.write(&fixture.bo, None, send(project, &texts[1])),
+            fixture.store.write(&fixture.ada, None, send(project, &texts[2])),
+            fixture.store.write(&fixture.bo, None, send(project, &texts[3])),
         );
         for done in [one, two, three, four] {
             match done {
@@ -89,28 +89,28 @@ async fn with_room_for_some_pages() {
                 Err(other) => panic!("{pages} pages: {other:?}"),
             }
         }
-        // Readers, also those of one state, are as they were.
-        floor.store.state(&floor.bo).await.unwrap();
+        // Readers still work, including those of the whole state.
+        fixture.store.state(&fixture.bo).await.unwrap();
         drop(filler);
-        floor.say(&floor.ada, project, "there is room").await;
+        fixture.say(&fixture.ada, project, "there is room").await;
         acknowledged += 1;
-        assert_eq!(floor.store.trouble(), None, "{pages} pages");
+        assert_eq!(fixture.store.trouble(), None, "{pages} pages");
     }
     assert!(refused > 0, "the disk was never full");
-    let mut raw = Raw::connect(&floor.url).await;
+    let mut raw = Raw::connect(&fixture.url).await;
     assert_eq!(raw.number("SELECT COUNT(*) FROM messages").await, acknowledged);
     assert_eq!(raw.column("PRAGMA integrity_check").await, ["ok"]);
-    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+    assert!(fixture.store.verify_audit().await.unwrap().is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "run in a mount namespace by a test above"]
 async fn opened_on_a_full_disk() {
     let (directory, disk) = tiny(4 << 20);
-    let floor = Floor::open(Place::Sqlite(directory)).await;
-    let project = floor.project(Visibility::ReadWrite).await.id;
-    floor.say(&floor.ada, project, "before").await;
-    let Floor { store, ada, bo, url, place: _place, .. } = floor;
+    let fixture = Fixture::open(Place::Sqlite(directory)).await;
+    let project = fixture.project(Visibility::ReadWrite).await.id;
+    fixture.say(&fixture.ada, project, "before").await;
+    let Fixture { store, ada, bo, url, place: _place, .. } = fixture;
     store.close().await;
     drop(store);
     let filler = Filler::fill(&disk);
@@ -127,7 +127,7 @@ async fn opened_on_a_full_disk() {
     store.close().await;
 }
 
-/// A folder that is a disk of this many bytes.
+/// A folder on its own disk of this many bytes.
 fn tiny(bytes: u64) -> (tempfile::TempDir, std::path::PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let disk = directory.path().to_owned();

@@ -1,4 +1,4 @@
-//! Events are numbered without a gap, become visible in order, and are told in order.
+//! Events are numbered without a gap, become visible in order, and are published in order.
 
 use protocol::verbs;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::{ProjectId, Seq, Visibility};
 use store::{Caller, Event, Store};
 
-use crate::floor::{Floor, send};
+use crate::fixture::{Fixture, send};
 
 both!(
     sixty_four_writers_leave_no_gap,
-    events_come_back_as_they_were_told,
-    a_commit_holds_its_own_event,
+    stored_events_equal_the_published_ones,
+    a_commit_contains_its_own_event,
     a_page_of_events_has_a_limit,
 );
 
@@ -32,7 +32,7 @@ pub(crate) async fn crowd(store: &Arc<Store>, who: &Caller, project: ProjectId, 
     }
 }
 
-/// Polls for events until told to stop and nothing is left; panics at a gap.
+/// Polls for events until stopped and none is left; panics at a gap.
 pub(crate) async fn follow(store: Arc<Store>, stop: Arc<AtomicBool>) -> Vec<Event> {
     let mut seen: Vec<Event> = Vec::new();
     loop {
@@ -49,47 +49,47 @@ pub(crate) async fn follow(store: Arc<Store>, stop: Arc<AtomicBool>) -> Vec<Even
     }
 }
 
-async fn sixty_four_writers_leave_no_gap(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn sixty_four_writers_leave_no_gap(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let stop = Arc::new(AtomicBool::new(false));
-    let follower = tokio::spawn(follow(floor.store.clone(), stop.clone()));
-    crowd(&floor.store, &floor.bo, project, 64, 8).await;
+    let follower = tokio::spawn(follow(fixture.store.clone(), stop.clone()));
+    crowd(&fixture.store, &fixture.bo, project, 64, 8).await;
     stop.store(true, Ordering::SeqCst);
     let seen = follower.await.unwrap();
-    let newest = floor.store.extent().await.unwrap().newest;
+    let newest = fixture.store.extent().await.unwrap().newest;
     assert_eq!(seen.len() as u64, newest.0);
-    let told: Vec<Event> = floor.heard().iter().map(|event| Event::clone(event)).collect();
-    assert_eq!(told, seen, "the listener and the table say the same");
+    let told: Vec<Event> = fixture.heard().iter().map(|event| Event::clone(event)).collect();
+    assert_eq!(told, seen, "the listener and the table agree");
     let mut numbers: Vec<i64> = Vec::new();
-    for row in floor.raw().await.column("SELECT number FROM messages ORDER BY number").await {
+    for row in fixture.raw().await.column("SELECT number FROM messages ORDER BY number").await {
         numbers.push(row.parse().unwrap());
     }
     assert_eq!(numbers, (1..=512).collect::<Vec<_>>());
 }
 
-async fn events_come_back_as_they_were_told(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await;
-    floor.say(&floor.bo, project.id, "🦀 \"quoted\" \\").await;
+async fn stored_events_equal_the_published_ones(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await;
+    fixture.say(&fixture.bo, project.id, "🦀 \"quoted\" \\").await;
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
-    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
-    let told: Vec<Event> = floor.heard().iter().map(|event| Event::clone(event)).collect();
-    assert_eq!(floor.store.events_after(Seq(0), 100).await.unwrap(), told);
+    fixture.done(&fixture.ada, verbs::ProjectUpdate { project: project.id, input }).await;
+    let told: Vec<Event> = fixture.heard().iter().map(|event| Event::clone(event)).collect();
+    assert_eq!(fixture.store.events_after(Seq(0), 100).await.unwrap(), told);
 }
 
-async fn a_commit_holds_its_own_event(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
-    let committed = floor.store.write(&floor.bo, Some("one".into()), send(project, "hi")).await.unwrap();
+async fn a_commit_contains_its_own_event(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
+    let committed = fixture.store.write(&fixture.bo, Some("one".into()), send(project, "hi")).await.unwrap();
     let change = protocol::Change::Message { message: committed.value, key: Some("one".into()) };
     assert_eq!(committed.events[0].body, store::EventBody::Change { change });
     assert_eq!(committed.events[0].project, Some(project));
 }
 
-async fn a_page_of_events_has_a_limit(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn a_page_of_events_has_a_limit(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     for _ in 0..5 {
-        floor.say(&floor.ada, project, "hi").await;
+        fixture.say(&fixture.ada, project, "hi").await;
     }
-    let page = floor.store.events_after(Seq(2), 3).await.unwrap();
+    let page = fixture.store.events_after(Seq(2), 3).await.unwrap();
     assert_eq!(page.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [3, 4, 5]);
-    assert_eq!(floor.store.events_after(Seq(1000), 3).await.unwrap(), vec![]);
+    assert_eq!(fixture.store.events_after(Seq(1000), 3).await.unwrap(), vec![]);
 }

@@ -1,4 +1,4 @@
-//! Waiting commands share a commit; what becomes of one is not what becomes of the others.
+//! Waiting commands share a commit, but each succeeds or fails separately.
 //!
 //! In one thread the writer runs only when every command of a `join!` is in its queue: they are one group.
 
@@ -6,7 +6,7 @@ use domain::Visibility;
 use protocol::{Change, MessagePage, ProjectUpdate, Rename, verbs};
 use store::{Caller, EventBody, GraceLeases, StoreError};
 
-use crate::floor::{Floor, send};
+use crate::fixture::{Fixture, send};
 use crate::tasks;
 
 both_in_one_thread!(
@@ -19,11 +19,11 @@ both_in_one_thread!(
     a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace,
 );
 
-async fn waiting_commands_share_a_commit(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn waiting_commands_share_a_commit(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let (one, two) = tokio::join!(
-        floor.store.write(&floor.ada, None, send(project, "one")),
-        floor.store.write(&floor.ada, None, send(project, "two")),
+        fixture.store.write(&fixture.ada, None, send(project, "one")),
+        fixture.store.write(&fixture.ada, None, send(project, "two")),
     );
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!(one.events.len(), 2);
@@ -31,88 +31,90 @@ async fn waiting_commands_share_a_commit(floor: Floor) {
     assert_eq!((one.value.number, two.value.number), (1, 2));
 }
 
-async fn a_refused_command_does_not_harm_its_group(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn a_refused_command_does_not_harm_its_group(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let missing = domain::ProjectId::generate();
     let (one, bad, two) = tokio::join!(
-        floor.store.write(&floor.ada, None, send(project, "one")),
-        floor.store.write(&floor.ada, None, send(missing, "lost")),
-        floor.store.write(&floor.ada, None, send(project, "two")),
+        fixture.store.write(&fixture.ada, None, send(project, "one")),
+        fixture.store.write(&fixture.ada, None, send(missing, "lost")),
+        fixture.store.write(&fixture.ada, None, send(project, "two")),
     );
     assert!(matches!(bad, Err(StoreError::NotFound("project"))));
     assert_eq!(one.unwrap().events.len(), 2, "still one commit");
     assert_eq!(two.unwrap().value.number, 2);
 }
 
-async fn a_failing_command_does_not_harm_its_group(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
-    // The next version is there already: writing it breaks the table's key.
-    floor.raw().await.run("INSERT INTO versions (subject, version, author, at, content) SELECT subject, 2, author, at, content FROM versions").await;
+async fn a_failing_command_does_not_harm_its_group(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
+    // The next version already exists: writing it violates the table's key.
+    fixture.raw().await.run("INSERT INTO versions (subject, version, author, at, content) SELECT subject, 2, author, at, content FROM versions").await;
     let write = ProjectUpdate { content: Some("other".into()), ..Default::default() };
     let (one, bad, two) = tokio::join!(
-        floor.store.write(&floor.ada, None, send(project, "one")),
-        floor.store.write(&floor.ada, None, verbs::ProjectUpdate { project, input: write }),
-        floor.store.write(&floor.ada, None, send(project, "two")),
+        fixture.store.write(&fixture.ada, None, send(project, "one")),
+        fixture.store.write(&fixture.ada, None, verbs::ProjectUpdate { project, input: write }),
+        fixture.store.write(&fixture.ada, None, send(project, "two")),
     );
     assert!(matches!(bad, Err(StoreError::Database(_))));
     assert_eq!((one.unwrap().value.number, two.unwrap().value.number), (1, 2));
-    assert_eq!(floor.store.project(&floor.ada, project).await.unwrap().content, "Parser\ngoals");
-    let page = floor.store.messages(&floor.bo, project, MessagePage::default()).await.unwrap();
+    assert_eq!(fixture.store.project(&fixture.ada, project).await.unwrap().content, "Parser\ngoals");
+    let page = fixture.store.messages(&fixture.bo, project, MessagePage::default()).await.unwrap();
     assert_eq!(page.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["one", "two"]);
-    assert!(floor.store.verify_audit().await.unwrap().is_ok());
-    let seen: Vec<u64> = floor.heard().iter().map(|event| event.seq.0).collect();
+    assert!(fixture.store.verify_audit().await.unwrap().is_ok());
+    let seen: Vec<u64> = fixture.heard().iter().map(|event| event.seq.0).collect();
     assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>());
 }
 
-async fn a_command_sees_those_before_it(floor: Floor) {
+async fn a_command_sees_those_before_it(fixture: Fixture) {
     let rename = || verbs::MeRename { input: Rename { name: "Zoe".into() } };
-    let (ada, bo) =
-        tokio::join!(floor.store.write(&floor.ada, None, rename()), floor.store.write(&floor.bo, None, rename()),);
+    let (ada, bo) = tokio::join!(
+        fixture.store.write(&fixture.ada, None, rename()),
+        fixture.store.write(&fixture.bo, None, rename()),
+    );
     assert_eq!(ada.unwrap().value.name, "Zoe");
     assert!(matches!(bo, Err(StoreError::Conflict(_))));
 }
 
-async fn rights_that_were_withdrawn_in_the_same_commit_do_not_count(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn rights_that_were_withdrawn_in_the_same_commit_do_not_count(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let input = ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
     let (before, changed, after) = tokio::join!(
-        floor.store.write(&floor.bo, None, send(project, "before")),
-        floor.store.write(&floor.ada, None, verbs::ProjectUpdate { project, input }),
-        floor.store.write(&floor.bo, None, send(project, "after")),
+        fixture.store.write(&fixture.bo, None, send(project, "before")),
+        fixture.store.write(&fixture.ada, None, verbs::ProjectUpdate { project, input }),
+        fixture.store.write(&fixture.bo, None, send(project, "after")),
     );
     assert_eq!(before.unwrap().events, changed.unwrap().events, "one commit");
     assert!(matches!(after, Err(StoreError::NotFound("project"))));
 }
 
-async fn a_statement_sees_the_pending_rows_of_earlier_commands(floor: Floor) {
-    let project = tasks::shared(&floor).await;
-    let id = tasks::add_one(&floor, project, tasks::task("one")).await;
+async fn a_statement_sees_the_pending_rows_of_earlier_commands(fixture: Fixture) {
+    let project = tasks::shared(&fixture).await;
+    let id = tasks::add_one(&fixture, project, tasks::task("one")).await;
     let hub = Caller::hub("foreman");
     let seconds = 1_000_000;
     // The second command changes by SQL the rows that the first one left pending, and the third one reads them.
     let (taken, graced, beat) = tokio::join!(
-        floor.store.write(&floor.ada, None, tasks::takes(project, "w")),
-        floor.store.write(&hub, None, GraceLeases { seconds }),
-        floor.store.write(&floor.ada, None, tasks::beat(id, 1)),
+        fixture.store.write(&fixture.ada, None, tasks::takes(project, "w")),
+        fixture.store.write(&hub, None, GraceLeases { seconds }),
+        fixture.store.write(&fixture.ada, None, tasks::beat(id, 1)),
     );
     let taken = taken.unwrap();
     let beat = beat.unwrap();
     assert_eq!(taken.events, graced.unwrap().events, "one commit");
     assert_eq!(taken.events, beat.events, "one commit");
     assert_eq!(taken.value.taken.unwrap().task.id, id);
-    assert_eq!(beat.value.expires_at, floor.store.now().plus_millis(i64::from(seconds) * 1000));
+    assert_eq!(beat.value.expires_at, fixture.store.now().plus_millis(i64::from(seconds) * 1000));
 }
 
-async fn a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let (sent, deleted) = tokio::join!(
-        floor.store.write(&floor.ada, Some("key".into()), send(project, "xyzzy")),
-        floor.store.write(&floor.ada, None, verbs::ProjectDelete { project }),
+        fixture.store.write(&fixture.ada, Some("key".into()), send(project, "xyzzy")),
+        fixture.store.write(&fixture.ada, None, verbs::ProjectDelete { project }),
     );
     assert_eq!(sent.unwrap().events, deleted.unwrap().events, "one commit");
-    let mut raw = floor.raw().await;
+    let mut raw = fixture.raw().await;
     assert_eq!(raw.number("SELECT COUNT(*) FROM events WHERE body LIKE '%xyzzy%'").await, 0);
     assert_eq!(raw.number("SELECT COUNT(*) FROM requests WHERE answer LIKE '%xyzzy%'").await, 0);
     let gone = EventBody::Change { change: Change::ProjectGone { project } };
-    assert_eq!(floor.heard().iter().filter(|event| event.body == gone).count(), 2);
+    assert_eq!(fixture.heard().iter().filter(|event| event.body == gone).count(), 2);
 }

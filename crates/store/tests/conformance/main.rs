@@ -1,4 +1,4 @@
-//! What the store promises, checked on SQLite and on PostgreSQL: many small cases, one file per subject.
+//! The store's guarantees, checked on SQLite and PostgreSQL: many small cases, one file per subject.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 /// Makes two tests of each case, one for each database.
@@ -7,12 +7,12 @@ macro_rules! both {
         mod $case {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                super::$case($crate::floor::Floor::open($crate::floor::Place::sqlite()).await).await;
+                super::$case($crate::fixture::Fixture::open($crate::fixture::Place::sqlite()).await).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                super::$case($crate::floor::Floor::open($crate::floor::Place::postgres().await).await).await;
+                super::$case($crate::fixture::Fixture::open($crate::fixture::Place::postgres().await).await).await;
             }
         }
     )*};
@@ -24,12 +24,12 @@ macro_rules! both_in_one_thread {
         mod $case {
             #[tokio::test]
             async fn sqlite() {
-                super::$case($crate::floor::Floor::open($crate::floor::Place::sqlite()).await).await;
+                super::$case($crate::fixture::Fixture::open($crate::fixture::Place::sqlite()).await).await;
             }
 
             #[tokio::test]
             async fn postgres() {
-                super::$case($crate::floor::Floor::open($crate::floor::Place::postgres().await).await).await;
+                super::$case($crate::fixture::Fixture::open($crate::fixture::Place::postgres().await).await).await;
             }
         }
     )*};
@@ -45,7 +45,7 @@ mod disk_full;
 mod events;
 mod execution;
 mod faults;
-mod floor;
+mod fixture;
 mod groups;
 mod idempotency;
 mod limits;

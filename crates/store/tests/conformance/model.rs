@@ -1,4 +1,4 @@
-//! What a client that hears every event knows, built from the events alone.
+//! A client's view, built from events alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,10 +35,10 @@ impl Model {
                 self.apply(change, event.audience);
             }
         }
-        assert_eq!(self.seq, seq.0, "the state is not ahead of what was told");
+        assert_eq!(self.seq, seq.0, "the state is not ahead of the published events");
     }
 
-    /// What a state says.
+    /// The view that a state describes.
     pub(crate) fn of_state(changes: &[Change]) -> Self {
         let mut model = Self::default();
         for change in changes {
@@ -104,7 +104,7 @@ impl Model {
                 session.owner.name.clear();
                 self.sessions.insert(session.id, session);
             }
-            // The script adds no tasks: work has a simulator of its own.
+            // The script adds no tasks: work has its own simulator.
             Change::Tasks { .. }
             | Change::Workers { .. }
             | Change::WorkerGone { .. }

@@ -1,4 +1,4 @@
-//! Projects: created, changed, deleted, with every version kept.
+//! Projects: created, changed and deleted; every version is kept.
 
 use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ProjectId, Visibility};
@@ -8,21 +8,21 @@ use protocol::{
 };
 use store::{EventBody, Secret, StoreError, UseObserverLink};
 
-use crate::floor::{Floor, create_project, id};
+use crate::fixture::{Fixture, create_project, id};
 
 both!(
-    a_project_is_private_to_its_creator_unless_said,
+    a_project_is_private_to_its_creator_by_default,
     every_setting_is_kept,
-    a_location_that_no_runner_takes_is_refused,
+    a_location_that_no_runner_accepts_is_refused,
     an_update_changes_only_what_it_names,
     an_update_that_changes_nothing_leaves_no_trace,
     each_text_is_a_version,
     versions_come_in_pages_of_bounded_size,
     a_stale_version_is_a_conflict,
-    a_change_of_access_remembers_the_facts_before,
-    deleting_a_project_removes_all_that_is_in_it,
+    a_change_of_access_stores_the_earlier_access,
+    deleting_a_project_deletes_its_contents,
     deleting_twice_is_not_found,
-    a_list_ends_before_its_answer_is_too_long,
+    a_list_stays_within_the_size_of_an_answer,
 );
 
 fn update(project: ProjectId, input: ProjectUpdate) -> verbs::ProjectUpdate {
@@ -33,17 +33,17 @@ fn write(project: ProjectId, content: &str, expected_version: Option<u32>) -> ve
     update(project, ProjectUpdate { content: Some(content.into()), expected_version, ..ProjectUpdate::default() })
 }
 
-async fn a_project_is_private_to_its_creator_unless_said(floor: Floor) {
+async fn a_project_is_private_to_its_creator_by_default(fixture: Fixture) {
     let input = ProjectCreate { content: "# Parser\n\nfast".into(), ..ProjectCreate::default() };
-    let made = floor.done(&floor.ada, verbs::ProjectCreate { input }).await;
+    let made = fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await;
     assert_eq!((made.name.as_str(), made.visibility, made.version), ("Parser", Visibility::Private, 1));
-    assert_eq!((made.owner.id, made.owner.name.as_str()), (id(&floor.ada), "Ada"));
-    assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap(), made);
-    assert_eq!(floor.store.projects(&floor.ada).await.unwrap(), vec![made]);
-    assert_eq!(floor.store.projects(&floor.bo).await.unwrap(), vec![]);
+    assert_eq!((made.owner.id, made.owner.name.as_str()), (id(&fixture.ada), "Ada"));
+    assert_eq!(fixture.store.project(&fixture.ada, made.id).await.unwrap(), made);
+    assert_eq!(fixture.store.projects(&fixture.ada).await.unwrap(), vec![made]);
+    assert_eq!(fixture.store.projects(&fixture.bo).await.unwrap(), vec![]);
 }
 
-async fn every_setting_is_kept(floor: Floor) {
+async fn every_setting_is_kept(fixture: Fixture) {
     let repositories = vec![
         Repository {
             location: "https://example.org/a.git".into(),
@@ -61,15 +61,15 @@ async fn every_setting_is_kept(floor: Floor) {
         sandbox_others: Some(true),
         repositories,
     };
-    let made = floor.done(&floor.ada, verbs::ProjectCreate { input: input.clone() }).await;
-    let read = floor.store.project(&floor.bo, made.id).await.unwrap();
+    let made = fixture.done(&fixture.ada, verbs::ProjectCreate { input: input.clone() }).await;
+    let read = fixture.store.project(&fixture.bo, made.id).await.unwrap();
     assert_eq!(read, made);
     assert_eq!((read.content, read.repositories), (input.content, input.repositories));
     assert_eq!((read.share_execution, read.archive_recordings, read.retention_days), (true, true, Some(30)));
     assert!(read.sandbox_others);
 }
 
-async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {
+async fn a_location_that_no_runner_accepts_is_refused(fixture: Fixture) {
     for (location, why) in [
         ("https://ada:hunter2@example.org/a.git", "password"),
         ("https://ghp_0123@example.org/a.git", "token"),
@@ -81,63 +81,63 @@ async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {
     ] {
         let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
         let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
-        let refused = floor.refused(&floor.ada, verbs::ProjectCreate { input }).await.to_string();
+        let refused = fixture.refused(&fixture.ada, verbs::ProjectCreate { input }).await.to_string();
         assert!(refused.contains(why) && !refused.contains("hunter2"), "{refused}");
     }
     for location in ["ssh://git@example.org/a:b.git", "git@example.org:a.git", "~/code/a"] {
         let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
         let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
-        floor.done(&floor.ada, verbs::ProjectCreate { input }).await;
+        fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await;
     }
 }
 
-async fn an_update_changes_only_what_it_names(floor: Floor) {
-    let before = floor.project(Visibility::ReadWrite).await;
-    floor.pass(1000);
+async fn an_update_changes_only_what_it_names(fixture: Fixture) {
+    let before = fixture.project(Visibility::ReadWrite).await;
+    fixture.pass(1000);
     let retention_days = Some(Some(7));
     let input = ProjectUpdate { retention_days, ..ProjectUpdate::default() };
-    let after = floor.done(&floor.ada, update(before.id, input)).await;
-    let expected = protocol::Project { retention_days: Some(7), updated_at: floor.store.now(), ..before.clone() };
+    let after = fixture.done(&fixture.ada, update(before.id, input)).await;
+    let expected = protocol::Project { retention_days: Some(7), updated_at: fixture.store.now(), ..before.clone() };
     assert_eq!(after, expected);
     let never = ProjectUpdate { retention_days: Some(None), ..ProjectUpdate::default() };
-    let after = floor.done(&floor.ada, update(before.id, never)).await;
+    let after = fixture.done(&fixture.ada, update(before.id, never)).await;
     assert_eq!(after.retention_days, None);
-    assert_eq!(floor.store.project(&floor.ada, before.id).await.unwrap(), after);
+    assert_eq!(fixture.store.project(&fixture.ada, before.id).await.unwrap(), after);
 }
 
-async fn an_update_that_changes_nothing_leaves_no_trace(floor: Floor) {
-    let before = floor.project(Visibility::ReadWrite).await;
-    let seq = floor.store.extent().await.unwrap().newest;
-    floor.pass(1000);
-    let after = floor.done(&floor.ada, write(before.id, &before.content, None)).await;
+async fn an_update_that_changes_nothing_leaves_no_trace(fixture: Fixture) {
+    let before = fixture.project(Visibility::ReadWrite).await;
+    let seq = fixture.store.extent().await.unwrap().newest;
+    fixture.pass(1000);
+    let after = fixture.done(&fixture.ada, write(before.id, &before.content, None)).await;
     assert_eq!(after, before);
-    assert_eq!(floor.store.extent().await.unwrap().newest, seq);
+    assert_eq!(fixture.store.extent().await.unwrap().newest, seq);
 }
 
-async fn each_text_is_a_version(floor: Floor) {
-    let made = floor.project(Visibility::ReadWrite).await;
-    floor.pass(1000);
-    let after = floor.done(&floor.bo, write(made.id, "Parser 2", None)).await;
+async fn each_text_is_a_version(fixture: Fixture) {
+    let made = fixture.project(Visibility::ReadWrite).await;
+    fixture.pass(1000);
+    let after = fixture.done(&fixture.bo, write(made.id, "Parser 2", None)).await;
     assert_eq!((after.version, after.name.as_str()), (2, "Parser 2"));
-    let versions = floor.store.project_versions(&floor.ada, made.id, VersionPage::default()).await.unwrap();
+    let versions = fixture.store.project_versions(&fixture.ada, made.id, VersionPage::default()).await.unwrap();
     let seen: Vec<_> = versions.iter().map(|v| (v.version, v.author.name.as_str(), v.content.as_str())).collect();
     assert_eq!(seen, vec![(2, "Bo", "Parser 2"), (1, "Ada", "Parser\ngoals")]);
     assert_eq!(versions[0].at, versions[1].at.plus_millis(1000));
 }
 
-async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
-    let made = floor.project(Visibility::ReadWrite).await;
+async fn versions_come_in_pages_of_bounded_size(fixture: Fixture) {
+    let made = fixture.project(Visibility::ReadWrite).await;
     for number in 2..=130_u32 {
-        // The newest forty are as long as they may be.
+        // The newest forty have the maximum length.
         let filler = if number > 90 { "x".repeat(60_000) } else { String::new() };
-        floor.done(&floor.ada, write(made.id, &format!("v{number}\n{filler}"), None)).await;
+        fixture.done(&fixture.ada, write(made.id, &format!("v{number}\n{filler}"), None)).await;
     }
     let page = async |before, limit| {
         let page = VersionPage { before, limit };
-        let versions = floor.store.project_versions(&floor.ada, made.id, page).await.unwrap();
+        let versions = fixture.store.project_versions(&fixture.ada, made.id, page).await.unwrap();
         versions.into_iter().map(|version| (version.version, version.content.len())).collect::<Vec<_>>()
     };
-    // What one answer holds is bounded by its bytes, however many versions are asked for.
+    // An answer is limited in bytes, however many versions are requested.
     let newest = page(None, None).await;
     assert!(newest.iter().map(|(_, size)| size).sum::<usize>() <= 1 << 20, "{}", newest.len());
     let (mut seen, mut before) = (Vec::new(), None);
@@ -150,11 +150,12 @@ async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
     assert_eq!(seen, (1..=130).rev().collect::<Vec<_>>());
     assert_eq!(page(Some(4), Some(2)).await.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [3, 2]);
     assert!(page(Some(1), None).await.is_empty());
-    let error = floor.store.project_versions(&floor.ada, made.id, VersionPage { before: None, limit: Some(101) }).await;
+    let error =
+        fixture.store.project_versions(&fixture.ada, made.id, VersionPage { before: None, limit: Some(101) }).await;
     assert!(error.unwrap_err().to_string().contains("1 to 100"));
-    // Two versions are compared by themselves, however old they are.
+    // Any two versions can be compared, however old they are.
     let pair = async |from, to| {
-        let pair = floor.store.project_pair(&floor.ada, made.id, DiffRange { from, to }).await.unwrap();
+        let pair = fixture.store.project_pair(&fixture.ada, made.id, DiffRange { from, to }).await.unwrap();
         pair.into_iter().map(|version| version.version).collect::<Vec<_>>()
     };
     assert_eq!(pair(None, None).await, [130, 129]);
@@ -162,21 +163,21 @@ async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
     assert!(pair(None, Some(500)).await.is_empty());
 }
 
-async fn a_stale_version_is_a_conflict(floor: Floor) {
-    let made = floor.project(Visibility::ReadWrite).await;
-    floor.done(&floor.bo, write(made.id, "second", Some(1))).await;
-    let error = floor.refused(&floor.ada, write(made.id, "third", Some(1))).await;
+async fn a_stale_version_is_a_conflict(fixture: Fixture) {
+    let made = fixture.project(Visibility::ReadWrite).await;
+    fixture.done(&fixture.bo, write(made.id, "second", Some(1))).await;
+    let error = fixture.refused(&fixture.ada, write(made.id, "third", Some(1))).await;
     assert!(matches!(&error, StoreError::Conflict(why) if why.contains("version 2")), "{error}");
-    assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap().content, "second");
-    floor.done(&floor.ada, write(made.id, "third", Some(2))).await;
+    assert_eq!(fixture.store.project(&fixture.ada, made.id).await.unwrap().content, "second");
+    fixture.done(&fixture.ada, write(made.id, "third", Some(2))).await;
 }
 
-async fn a_change_of_access_remembers_the_facts_before(floor: Floor) {
-    let made = floor.project(Visibility::ReadWrite).await;
-    floor.done(&floor.ada, write(made.id, "other", None)).await;
+async fn a_change_of_access_stores_the_earlier_access(fixture: Fixture) {
+    let made = fixture.project(Visibility::ReadWrite).await;
+    fixture.done(&fixture.ada, write(made.id, "other", None)).await;
     let visibility = Some(Visibility::Private);
-    floor.done(&floor.ada, update(made.id, ProjectUpdate { visibility, ..ProjectUpdate::default() })).await;
-    let heard = floor.heard();
+    fixture.done(&fixture.ada, update(made.id, ProjectUpdate { visibility, ..ProjectUpdate::default() })).await;
+    let heard = fixture.heard();
     let [text, access] = &heard[heard.len() - 2..] else { panic!("two events") };
     assert_eq!(text.facts_before, None);
     assert_eq!(access.facts_before.unwrap().visibility, Visibility::ReadWrite);
@@ -184,22 +185,22 @@ async fn a_change_of_access_remembers_the_facts_before(floor: Floor) {
         if project.visibility == Visibility::Private));
 }
 
-async fn deleting_a_project_removes_all_that_is_in_it(floor: Floor) {
-    let keep = floor.done(&floor.ada, create_project("kept", Visibility::ReadWrite)).await;
-    let gone = floor.done(&floor.ada, create_project("xyzzy project", Visibility::ReadWrite)).await;
+async fn deleting_a_project_deletes_its_contents(fixture: Fixture) {
+    let keep = fixture.done(&fixture.ada, create_project("kept", Visibility::ReadWrite)).await;
+    let gone = fixture.done(&fixture.ada, create_project("xyzzy project", Visibility::ReadWrite)).await;
     let input = ActivityCreate { content: "xyzzy activity".into(), ..ActivityCreate::default() };
-    floor.done(&floor.bo, verbs::ActivityCreate { project: gone.id, input }).await;
+    fixture.done(&fixture.bo, verbs::ActivityCreate { project: gone.id, input }).await;
     let key = Some("the key".to_owned());
-    floor.store.write(&floor.bo, key, crate::floor::send(gone.id, "xyzzy message")).await.unwrap();
-    floor.done(&floor.ada, verbs::ChatRead { project: gone.id, input: MarkRead { number: 1 } }).await;
+    fixture.store.write(&fixture.bo, key, crate::fixture::send(gone.id, "xyzzy message")).await.unwrap();
+    fixture.done(&fixture.ada, verbs::ChatRead { project: gone.id, input: MarkRead { number: 1 } }).await;
     let input = ObserverCreate { name: "boss".into(), expires_at: None };
-    let link = floor.done(&floor.ada, verbs::ObserverCreate { project: gone.id, input }).await.link;
+    let link = fixture.done(&fixture.ada, verbs::ObserverCreate { project: gone.id, input }).await.link;
     let hash = Secret::presented(&link).hash();
     let look = UseObserverLink { hash, client: "Firefox".into(), address: "192.0.2.9".into() };
-    floor.done(&store::Caller::hub("192.0.2.9"), look).await;
-    floor.done(&floor.ada, verbs::ProjectDelete { project: gone.id }).await;
+    fixture.done(&store::Caller::hub("192.0.2.9"), look).await;
+    fixture.done(&fixture.ada, verbs::ProjectDelete { project: gone.id }).await;
 
-    let mut raw = floor.raw().await;
+    let mut raw = fixture.raw().await;
     for table in ["activities", "messages", "reads", "observers"] {
         assert_eq!(raw.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
     }
@@ -210,31 +211,31 @@ async fn deleting_a_project_removes_all_that_is_in_it(floor: Floor) {
         let left = format!("SELECT {column} FROM {table} WHERE {column} LIKE '%xyzzy%'");
         assert_eq!(raw.column(&left).await, Vec::<String>::new(), "{table}");
     }
-    let heard = floor.heard();
+    let heard = fixture.heard();
     let [deleted, revoked] = &heard[heard.len() - 2..] else { panic!("two events") };
     assert_eq!(deleted.body, EventBody::Change { change: Change::ProjectGone { project: gone.id } });
     assert_eq!(deleted.facts_before.unwrap().visibility, Visibility::ReadWrite);
     assert!(matches!(&revoked.body, EventBody::Revoked { ids } if ids.len() == 1));
 }
 
-async fn deleting_twice_is_not_found(floor: Floor) {
-    let made = floor.project(Visibility::ReadWrite).await;
-    floor.done(&floor.ada, verbs::ProjectDelete { project: made.id }).await;
-    let error = floor.refused(&floor.ada, verbs::ProjectDelete { project: made.id }).await;
+async fn deleting_twice_is_not_found(fixture: Fixture) {
+    let made = fixture.project(Visibility::ReadWrite).await;
+    fixture.done(&fixture.ada, verbs::ProjectDelete { project: made.id }).await;
+    let error = fixture.refused(&fixture.ada, verbs::ProjectDelete { project: made.id }).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
 }
 
-async fn a_list_ends_before_its_answer_is_too_long(floor: Floor) {
+async fn a_list_stays_within_the_size_of_an_answer(fixture: Fixture) {
     let long = "x".repeat(60_000);
     let many = MAX_LISTED_CHARACTERS / long.len() + 2;
     for number in 0..many {
-        floor.pass(1);
-        floor.done(&floor.bo, create_project(&format!("{number}\n{long}"), Visibility::Private)).await;
+        fixture.pass(1);
+        fixture.done(&fixture.bo, create_project(&format!("{number}\n{long}"), Visibility::Private)).await;
     }
-    let listed = floor.store.projects(&floor.bo).await.unwrap();
+    let listed = fixture.store.projects(&fixture.bo).await.unwrap();
     assert!(listed.iter().map(|one| one.content.len()).sum::<usize>() <= MAX_LISTED_CHARACTERS);
     assert_eq!(listed.last().unwrap().name, (many - 1).to_string(), "the newest are there");
     assert!(listed.len() + 5 > many && listed[0].name != "0", "{} of {many}", listed.len());
-    // Those that do not fit can still be found.
-    assert_eq!(floor.store.projects(&floor.ada).await.unwrap(), []);
+    // Projects that do not fit can still be found.
+    assert_eq!(fixture.store.projects(&fixture.ada).await.unwrap(), []);
 }

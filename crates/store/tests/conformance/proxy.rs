@@ -1,4 +1,4 @@
-//! Stands between the store and PostgreSQL, and loses or holds up a commit when it is told to.
+//! A proxy between the store and PostgreSQL that loses or delays a commit on demand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,12 +40,12 @@ impl Proxy {
         self.url.clone()
     }
 
-    /// Passes the next commit on to the server, and cuts the connection instead of passing the answer back.
+    /// Forwards the next commit to the server, and closes the connection instead of forwarding the answer.
     pub(crate) fn swallow_next_commit(&self) {
         self.told.swallow.store(true, Ordering::SeqCst);
     }
 
-    /// Holds the next commit up for ever, with its connection open, as if the hub or the network had stopped.
+    /// Never forwards the next commit, with its connection open, as if the hub or the network had stopped.
     pub(crate) fn freeze_next_commit(&self) {
         self.told.freeze.store(true, Ordering::SeqCst);
     }
@@ -63,7 +63,7 @@ async fn relay(mut client: TcpStream, mut server: UnixStream, told: Arc<Told>) {
                 }
                 server.write_all(&asked[..length]).await.unwrap();
                 if commit && told.swallow.swap(false, Ordering::SeqCst) {
-                    // The server's answer says that it is durable.
+                    // The server's answer shows that the commit is durable.
                     assert_ne!(server.read(&mut answered).await.unwrap(), 0);
                     return;
                 }

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use protocol::{ActivityCreate, ActivityUpdate, MarkRead, MessageText, ProjectUpdate, Rename, RunnerCreate, verbs};
 use store::{Caller, Command, Store, StoreError};
 
-use crate::floor::{create_project, send};
+use crate::fixture::{create_project, send};
 
-/// One step: who (of two), on which of the things made so far, and what.
+/// One step: which of two people, on which earlier object, and which verb.
 #[derive(Debug, Clone)]
 pub(crate) struct Op {
     who: usize,
@@ -34,7 +34,7 @@ enum What {
     RemoveRunner,
 }
 
-/// What was made so far.
+/// The objects created so far.
 #[derive(Default)]
 pub(crate) struct Known {
     projects: Mutex<Vec<ProjectId>>,
@@ -64,7 +64,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
     (0..2_usize, 0..6_usize, what).prop_map(|(who, which, what)| Op { who, which, what })
 }
 
-/// Runs a verb whose refusal is as good as its success.
+/// Runs a verb that may be refused.
 async fn attempt<C: Command>(store: &Store, who: &Caller, command: C) -> Option<C::Output> {
     match store.write(who, None, command).await {
         Ok(done) => Some(done.value),
@@ -75,7 +75,7 @@ async fn attempt<C: Command>(store: &Store, who: &Caller, command: C) -> Option<
 
 fn pick<T: Copy>(known: &Mutex<Vec<T>>, which: usize) -> Option<T> {
     let known = known.lock().unwrap();
-    // The newest are the most interesting.
+    // Prefer the newest.
     known.len().checked_sub(1 + which).map(|index| known[index])
 }
 
@@ -83,7 +83,7 @@ fn add<T>(known: &Mutex<Vec<T>>, made: Option<T>) {
     known.lock().unwrap().extend(made);
 }
 
-/// Plays a script as fast as it goes.
+/// Runs a script as fast as possible.
 pub(crate) async fn play(store: Arc<Store>, people: [Caller; 2], known: Arc<Known>, script: Vec<Op>) {
     for Op { who, which, what } in script {
         step(&store, &people[who], &known, which, what).await;

@@ -1,4 +1,4 @@
-//! The state at a position is what the events up to it make, for whoever looks, whatever happens at once.
+//! The state at a position equals the events up to it, for every viewer, even with concurrent writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +9,11 @@ use proptest::test_runner::{Config, TestRunner};
 use protocol::Change;
 use store::{Caller, Store};
 
-use crate::floor::{Floor, Place};
+use crate::fixture::{Fixture, Place};
 use crate::model::Model;
 use crate::script::{Known, Op, op, play};
 
-/// Looks at the state until told to stop.
+/// Reads the state repeatedly until stopped.
 async fn look(store: Arc<Store>, caller: Caller, stop: Arc<AtomicBool>) -> Vec<(Seq, Vec<Change>)> {
     let mut looks = Vec::new();
     loop {
@@ -26,17 +26,17 @@ async fn look(store: Arc<Store>, caller: Caller, stop: Arc<AtomicBool>) -> Vec<(
 }
 
 async fn check(place: Place, scripts: Vec<Vec<Op>>) {
-    let floor = Floor::open(place).await;
+    let fixture = Fixture::open(place).await;
     let known = Arc::new(Known::default());
     let stop = Arc::new(AtomicBool::new(false));
-    let lookers: Vec<_> = [&floor.ada, &floor.bo]
-        .map(|who| (who.clone(), tokio::spawn(look(floor.store.clone(), who.clone(), stop.clone()))))
+    let lookers: Vec<_> = [&fixture.ada, &fixture.bo]
+        .map(|who| (who.clone(), tokio::spawn(look(fixture.store.clone(), who.clone(), stop.clone()))))
         .into_iter()
         .collect();
-    let people = [floor.ada.clone(), floor.bo.clone()];
+    let people = [fixture.ada.clone(), fixture.bo.clone()];
     let players: Vec<_> = scripts
         .into_iter()
-        .map(|script| tokio::spawn(play(floor.store.clone(), people.clone(), known.clone(), script)))
+        .map(|script| tokio::spawn(play(fixture.store.clone(), people.clone(), known.clone(), script)))
         .collect();
     for player in players {
         player.await.unwrap();
@@ -45,11 +45,11 @@ async fn check(place: Place, scripts: Vec<Vec<Op>>) {
     for (who, looker) in lookers {
         let mut model = Model::default();
         for (seq, changes) in looker.await.unwrap() {
-            model.read_on(&floor.heard(), seq);
+            model.read_on(&fixture.heard(), seq);
             assert_eq!(Model::of_state(&changes), model.seen_by(&who), "at {seq}");
         }
     }
-    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+    assert!(fixture.store.verify_audit().await.unwrap().is_ok());
 }
 
 fn run(cases: u32, place: impl AsyncFn() -> Place) {
@@ -65,11 +65,11 @@ fn run(cases: u32, place: impl AsyncFn() -> Place) {
 }
 
 #[test]
-fn the_state_is_what_the_events_make_on_sqlite() {
+fn the_state_equals_the_replayed_events_on_sqlite() {
     run(24, async || Place::sqlite());
 }
 
 #[test]
-fn the_state_is_what_the_events_make_on_postgres() {
+fn the_state_equals_the_replayed_events_on_postgres() {
     run(8, Place::postgres);
 }

@@ -1,4 +1,4 @@
-//! Export, import and backup: everything moves, or nothing does.
+//! Export, import and backup: all or nothing.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use store::{Caller, Compact, CreateLoginLink, EnterByGithub, Event, MintAgentTok
 
 use crate::events::crowd;
 use crate::execution::{self, Memory};
-use crate::floor::{Floor, Place, send};
+use crate::fixture::{Fixture, Place, send};
 use crate::tasks;
 use testkit::Raw;
 
 both!(
     a_round_trip_keeps_every_row,
     a_cut_off_archive_is_refused_and_nothing_imported,
-    a_spoiled_archive_is_refused,
+    a_corrupted_archive_is_refused,
     a_database_in_use_is_not_overwritten,
     a_backup_of_a_live_database_is_consistent,
 );
 
-/// Something in every table and every column that may be empty.
-async fn fill(floor: &Floor) {
+/// Fills every table and every nullable column.
+async fn fill(fixture: &Fixture) {
     let repositories =
         vec![protocol::Repository { location: "/srv/a".into(), base_branch: None, ..Default::default() }];
     let input = ProjectCreate {
@@ -36,78 +36,78 @@ async fn fill(floor: &Floor) {
         repositories,
         ..Default::default()
     };
-    let project = floor.done(&floor.ada, verbs::ProjectCreate { input }).await.id;
-    floor.project(Visibility::Private).await;
+    let project = fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await.id;
+    fixture.project(Visibility::Private).await;
     let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
-    floor.store.write(&floor.ada, Some("key".into()), verbs::ProjectUpdate { project, input }).await.unwrap();
+    fixture.store.write(&fixture.ada, Some("key".into()), verbs::ProjectUpdate { project, input }).await.unwrap();
     let input = protocol::ActivityCreate { content: "Lexer".into(), ..Default::default() };
-    floor.done(&floor.ada, verbs::ActivityCreate { project, input }).await;
+    fixture.done(&fixture.ada, verbs::ActivityCreate { project, input }).await;
     for number in 0..1100 {
-        floor.say(&floor.ada, project, &format!("message {number} for @bo")).await;
+        fixture.say(&fixture.ada, project, &format!("message {number} for @bo")).await;
     }
-    floor.done(&floor.bo, verbs::ChatRead { project, input: MarkRead { number: 4 } }).await;
+    fixture.done(&fixture.bo, verbs::ChatRead { project, input: MarkRead { number: 4 } }).await;
     let (name, expires_at) = ("x".to_owned(), None);
-    floor.done(&floor.bo, verbs::TokenCreate { input: TokenCreate { name: name.clone(), expires_at } }).await;
-    floor.done(&floor.bo, verbs::RunnerCreate { input: RunnerCreate { name: name.clone() } }).await;
-    floor.done(&floor.bo, verbs::InviteCreate { input: InviteCreate { name: name.clone(), expires_at } }).await;
-    floor.done(&floor.bo, CreateLoginLink { user: None }).await;
-    let link = floor
-        .done(&floor.ada, verbs::ObserverCreate { project, input: ObserverCreate { name, expires_at } })
+    fixture.done(&fixture.bo, verbs::TokenCreate { input: TokenCreate { name: name.clone(), expires_at } }).await;
+    fixture.done(&fixture.bo, verbs::RunnerCreate { input: RunnerCreate { name: name.clone() } }).await;
+    fixture.done(&fixture.bo, verbs::InviteCreate { input: InviteCreate { name: name.clone(), expires_at } }).await;
+    fixture.done(&fixture.bo, CreateLoginLink { user: None }).await;
+    let link = fixture
+        .done(&fixture.ada, verbs::ObserverCreate { project, input: ObserverCreate { name, expires_at } })
         .await
         .link;
-    // One session with everything, one with nothing but what it needs.
-    let machine = execution::runner(floor, &floor.ada, "box", 4).await;
-    let shared = execution::project(floor, Visibility::ReadWrite, true).await;
+    // One session with all fields, one with only the required ones.
+    let machine = execution::runner(fixture, &fixture.ada, "box", 4).await;
+    let shared = execution::project(fixture, Visibility::ReadWrite, true).await;
     let input = SessionSpawn {
         model: Some("big".into()),
         sandbox: Some(Sandbox { network: true, home: true }),
         argv: vec!["a\tb\u{1b}".into()],
         ..execution::in_project(&shared, "Ünïcode 🦀")
     };
-    let full = floor.done(&floor.ada, execution::spawn(input, &[machine])).await;
+    let full = fixture.done(&fixture.ada, execution::spawn(input, &[machine])).await;
     let input = SessionSpawn { project: Some(project), agent: "shell".into(), ..Default::default() };
-    floor.done(&floor.ada, execution::spawn(input, &[machine])).await;
+    fixture.done(&fixture.ada, execution::spawn(input, &[machine])).await;
     let hub = Caller::hub("link");
-    floor.done(&hub, MintAgentToken { runner: machine, session: full.id }).await.unwrap();
+    fixture.done(&hub, MintAgentToken { runner: machine, session: full.id }).await.unwrap();
     let mut memory = Memory::new(machine);
     let usage = Usage { input_tokens: u64::MAX, cached_tokens: 1, output_tokens: 2, cost_micros: None };
     let (model, conversation) = (None, Some("c-1".into()));
-    memory.happened(floor, FactBody::SessionUsage { session: full.id, usage, model, conversation }).await;
+    memory.happened(fixture, FactBody::SessionUsage { session: full.id, usage, model, conversation }).await;
     let ports = Some(PortRange { first: 1, last: 2 });
     let (path, branch, base) = ("/w".to_owned(), None, None);
     let ready = FactBody::WorkspaceReady { workspace: full.workspace, path, branch, base, ports };
-    memory.happened(floor, ready).await;
-    let (disk_bytes, saved_at) = (Some(u64::MAX), Some(floor.store.now()));
+    memory.happened(fixture, ready).await;
+    let (disk_bytes, saved_at) = (Some(u64::MAX), Some(fixture.store.now()));
     let fact = FactBody::WorkspaceStats { workspace: full.workspace, stats: None, disk_bytes, saved_at };
-    memory.happened(floor, fact).await;
+    memory.happened(fixture, fact).await;
     let (client, address) = ("Firefox".to_owned(), "192.0.2.5".to_owned());
     let hash = Secret::presented(&link).hash();
-    floor.done(&Caller::hub("x"), UseObserverLink { hash, client: client.clone(), address: address.clone() }).await;
+    fixture.done(&Caller::hub("x"), UseObserverLink { hash, client: client.clone(), address: address.clone() }).await;
     let login = "octo".to_owned();
-    floor.done(&Caller::hub("x"), EnterByGithub { github_id: i64::MAX, login, client, address }).await;
-    work(floor).await;
-    floor.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
+    fixture.done(&Caller::hub("x"), EnterByGithub { github_id: i64::MAX, login, client, address }).await;
+    work(fixture).await;
+    fixture.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
 }
 
-/// Tasks that nobody has, that wait, that were handed back with much to say and with little, and one that somebody asks about.
-async fn work(floor: &Floor) {
-    let project = tasks::shared(floor).await;
+/// Tasks that are ready, blocked, reported with all fields and with few, and one with a question.
+async fn work(fixture: &Fixture) {
+    let project = tasks::shared(fixture).await;
     let named = |name: &str, deps: &[&str]| tasks::named(name, deps);
-    tasks::add(floor, project, vec![named("first", &[]), named("waits", &["first"])]).await;
-    let costly = tasks::taken(floor, project, "worker-1").await;
+    tasks::add(fixture, project, vec![named("first", &[]), named("waits", &["first"])]).await;
+    let costly = tasks::taken(fixture, project, "worker-1").await;
     let mut report = tasks::report(costly.task.id, costly.lease.fence, "Ünïcode 🦀");
     report.input.usage = Some(Usage { input_tokens: 1, cached_tokens: 0, output_tokens: 2, cost_micros: Some(3) });
-    floor.done(&floor.ada, report).await;
-    tasks::finish(floor, &tasks::taken(floor, project, "worker-1").await).await;
-    tasks::add(floor, project, ["asked", "held", "ready"].map(tasks::task).into()).await;
-    let asked = tasks::taken(floor, project, "worker-2").await;
+    fixture.done(&fixture.ada, report).await;
+    tasks::finish(fixture, &tasks::taken(fixture, project, "worker-1").await).await;
+    tasks::add(fixture, project, ["asked", "held", "ready"].map(tasks::task).into()).await;
+    let asked = tasks::taken(fixture, project, "worker-2").await;
     let (question, options, context) = ("Tabs?".to_owned(), vec![], String::new());
     let input = protocol::TaskAsk { fence: asked.lease.fence, question, options, context, give_up: true };
-    floor.done(&floor.ada, verbs::TaskAsk { task: asked.task.id, input }).await;
-    tasks::taken(floor, project, "worker-2").await;
+    fixture.done(&fixture.ada, verbs::TaskAsk { task: asked.task.id, input }).await;
+    tasks::taken(fixture, project, "worker-2").await;
     let input = protocol::WorkConfigure { lease_seconds: Some(100), ..Default::default() };
-    floor.done(&floor.ada, verbs::WorkConfigure { project, input }).await;
-    floor.done(&floor.ada, verbs::FloorFreeze { input: protocol::Freeze { project: Some(project) } }).await;
+    fixture.done(&fixture.ada, verbs::WorkConfigure { project, input }).await;
+    fixture.done(&fixture.ada, verbs::FloorFreeze { input: protocol::Freeze { project: Some(project) } }).await;
 }
 
 const TABLES: [&str; 29] = [
@@ -162,8 +162,8 @@ async fn archive(url: &str) -> Vec<u8> {
 }
 
 /// The other kind of database.
-async fn other(floor: &Floor) -> Place {
-    match floor.place {
+async fn other(fixture: &Fixture) -> Place {
+    match fixture.place {
         Place::Sqlite(_) => Place::postgres().await,
         Place::Postgres(_) => Place::sqlite(),
     }
@@ -173,17 +173,17 @@ async fn open(url: &str) -> Store {
     Store::open(url, || domain::Timestamp::from_millis(1_800_000_000_000), |_: &[Arc<Event>]| {}).await.unwrap()
 }
 
-async fn a_round_trip_keeps_every_row(floor: Floor) {
-    fill(&floor).await;
-    let before = rows(&floor.url).await;
+async fn a_round_trip_keeps_every_row(fixture: Fixture) {
+    fill(&fixture).await;
+    let before = rows(&fixture.url).await;
     let (there, back) = (
-        other(&floor).await,
-        match floor.place {
+        other(&fixture).await,
+        match fixture.place {
             Place::Sqlite(_) => Place::sqlite(),
             Place::Postgres(_) => Place::postgres().await,
         },
     );
-    let exported = archive(&floor.url).await;
+    let exported = archive(&fixture.url).await;
     let count = import(&there.url(), &mut exported.as_slice()).await.unwrap();
     assert_eq!(count, before.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>());
     assert_eq!(rows(&there.url()).await, before);
@@ -191,21 +191,21 @@ async fn a_round_trip_keeps_every_row(floor: Floor) {
     assert_eq!(rows(&back.url()).await, before);
     for place in [&there, &back] {
         let moved = open(&place.url()).await;
-        assert_eq!(moved.hub(), floor.store.hub());
-        assert_eq!(moved.verify_audit().await.unwrap(), floor.store.verify_audit().await.unwrap());
+        assert_eq!(moved.hub(), fixture.store.hub());
+        assert_eq!(moved.verify_audit().await.unwrap(), fixture.store.verify_audit().await.unwrap());
         let seq = moved.extent().await.unwrap().newest;
-        let project = moved.projects(&floor.ada).await.unwrap()[0].id;
-        moved.write(&floor.ada, None, send(project, "it goes on")).await.unwrap();
+        let project = moved.projects(&fixture.ada).await.unwrap()[0].id;
+        moved.write(&fixture.ada, None, send(project, "it goes on")).await.unwrap();
         assert_eq!(moved.extent().await.unwrap().newest.0, seq.0 + 1);
         moved.close().await;
     }
 }
 
-async fn a_cut_off_archive_is_refused_and_nothing_imported(floor: Floor) {
-    floor.project(Visibility::Private).await;
-    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
+async fn a_cut_off_archive_is_refused_and_nothing_imported(fixture: Fixture) {
+    fixture.project(Visibility::Private).await;
+    let exported = String::from_utf8(archive(&fixture.url).await).unwrap();
     let lines: Vec<&str> = exported.lines().collect();
-    let there = other(&floor).await;
+    let there = other(&fixture).await;
     for kept in [0, 1, lines.len() / 2, lines.len() - 1] {
         let cut = lines[..kept].join("\n");
         let error = import(&there.url(), &mut cut.as_bytes()).await.unwrap_err();
@@ -217,11 +217,11 @@ async fn a_cut_off_archive_is_refused_and_nothing_imported(floor: Floor) {
     import(&there.url(), &mut exported.as_bytes()).await.unwrap();
 }
 
-async fn a_spoiled_archive_is_refused(floor: Floor) {
-    floor.project(Visibility::Private).await;
-    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
+async fn a_corrupted_archive_is_refused(fixture: Fixture) {
+    fixture.project(Visibility::Private).await;
+    let exported = String::from_utf8(archive(&fixture.url).await).unwrap();
     let lines: Vec<&str> = exported.lines().collect();
-    let there = other(&floor).await;
+    let there = other(&fixture).await;
     let table = r#"{"line":"row","table":"pg_user","row":{"x":1}}"#;
     let column = r#"{"line":"row","table":"users","row":{"id) VALUES (1); --":1}}"#;
     let number = lines[1].replacen(r#""seq":"#, r#""seq":0.5,"x":"#, 1);
@@ -232,25 +232,25 @@ async fn a_spoiled_archive_is_refused(floor: Floor) {
     }
 }
 
-async fn a_database_in_use_is_not_overwritten(floor: Floor) {
-    let exported = archive(&floor.url).await;
-    let there = other(&floor).await;
+async fn a_database_in_use_is_not_overwritten(fixture: Fixture) {
+    let exported = archive(&fixture.url).await;
+    let there = other(&fixture).await;
     import(&there.url(), &mut exported.as_slice()).await.unwrap();
     let error = import(&there.url(), &mut exported.as_slice()).await.unwrap_err();
     assert!(matches!(error, TransferError::NotEmpty), "{error}");
 }
 
-async fn a_backup_of_a_live_database_is_consistent(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await.id;
+async fn a_backup_of_a_live_database_is_consistent(fixture: Fixture) {
+    let project = fixture.project(Visibility::ReadWrite).await.id;
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("copy.db");
-    let (_, made) = tokio::join!(crowd(&floor.store, &floor.bo, project, 16, 40), backup(&floor.url, &file));
+    let (_, made) = tokio::join!(crowd(&fixture.store, &fixture.bo, project, 16, 40), backup(&fixture.url, &file));
     made.unwrap();
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600, "a backup is for its owner only");
-    let error = backup(&floor.url, &file).await.unwrap_err();
+    let error = backup(&fixture.url, &file).await.unwrap_err();
     assert!(matches!(error, TransferError::Exists(_)), "{error}");
-    let (url, _keep) = match &floor.place {
+    let (url, _keep) = match &fixture.place {
         Place::Sqlite(_) => (format!("sqlite:{}", file.display()), None),
         Place::Postgres(_) => {
             let place = Place::sqlite();

@@ -1,4 +1,4 @@
-//! The runner beside the hub of `shopfloor up`: a process of its own, so that each can be killed alone.
+//! The runner that `shopfloor up` starts: a separate process, so that hub and runner can be killed independently.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,13 +17,13 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::runner::{Noted, Registration, machine_name};
 use crate::{Failure, hub_file};
 
-/// How long a runner may take to end when asked; its sessions do not notice either way.
+/// How long a runner may take to exit; its sessions are not affected.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often we look whether a runner that we did not start is still there.
+/// How often to check that a runner that we did not start still runs.
 const LOOK: Duration = Duration::from_secs(1);
-/// A runner that lived this long was well.
+/// A runner that ran this long was healthy.
 const WELL: Duration = Duration::from_secs(60);
-/// A larger log makes room for a fresh one.
+/// A larger log is rotated.
 const LOG_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The runner's supervisor.
@@ -33,8 +33,8 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Keeps a runner for the hub at `url` running, whose things are in `data_dir`.
-    /// `hidden`: what of the hub's nothing in a sandbox may see.
+    /// Keeps a runner running for the hub at `url` with its data in `data_dir`. `hidden`: the hub's paths that
+    /// sandboxes hide.
     pub(crate) fn start(url: &str, data_dir: &Path, hidden: Vec<PathBuf>) -> Self {
         let stop = CancellationToken::new();
         let place = Place { url: url.to_owned(), data_dir: data_dir.to_owned(), dir: data_dir.join("runner"), hidden };
@@ -42,10 +42,10 @@ impl Beside {
         Self { stop, task }
     }
 
-    /// Ends the runner, never its sessions.
+    /// Stops the runner, never its sessions.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
-        // It gives up by itself well before that.
+        // The supervisor gives up well before that.
         let _ = timeout(3 * PATIENCE, self.task).await;
     }
 }
@@ -63,7 +63,7 @@ impl Place {
         while !stop.is_cancelled() {
             let began = Instant::now();
             if let Err(failure) = self.once(&stop).await {
-                tracing::warn!("the runner beside this hub does not run: {}", failure.render(false));
+                tracing::warn!("the runner of this machine does not run: {}", failure.render(false));
             }
             if began.elapsed() > WELL {
                 backoff.reset();
@@ -75,7 +75,7 @@ impl Place {
         }
     }
 
-    /// One runner, from its start or from where we find it to its end.
+    /// Starts or adopts a runner and waits until it exits.
     async fn once(&self, stop: &CancellationToken) -> Result<(), Failure> {
         if let Some(survivor) = Noted::of_running(&self.dir)? {
             return self.keep(&survivor, stop).await;
@@ -84,7 +84,7 @@ impl Place {
         tokio::select! {
             ended = child.wait() => {
                 let status = ended.map_err(|error| Failure::other(format!("it was lost: {error}")))?;
-                tracing::warn!(%status, log = %self.log().display(), "the runner ended; starting it again");
+                tracing::warn!(%status, log = %self.log().display(), "the runner exited; restarting it");
                 Ok(())
             }
             () = stop.cancelled() => {
@@ -94,11 +94,11 @@ impl Place {
         }
     }
 
-    /// A runner that outlived an earlier hub goes on, if it knocks at the right door.
+    /// Adopts a runner that outlived an earlier hub, if it connects to the right address.
     async fn keep(&self, survivor: &Noted, stop: &CancellationToken) -> Result<(), Failure> {
         let here = survivor.hub.trim_end_matches('/') == self.url.trim_end_matches('/');
         if here {
-            tracing::info!(pid = survivor.pid, "a runner runs here already");
+            tracing::info!(pid = survivor.pid, "using the runner that is already running");
             loop {
                 tokio::select! {
                     () = sleep(LOOK) => {}
@@ -112,7 +112,7 @@ impl Place {
             tracing::info!(
                 pid = survivor.pid,
                 hub = survivor.hub,
-                "a runner of another address ends; its sessions go on"
+                "stopping a runner of another hub address; its sessions continue"
             );
         }
         self.end_survivor(survivor).await
@@ -120,9 +120,9 @@ impl Place {
 
     async fn end_survivor(&self, survivor: &Noted) -> Result<(), Failure> {
         let pid = i32::try_from(survivor.pid).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| Failure::other("a runner runs here that does not say which process it is"))?;
+        let pid = pid.ok_or_else(|| Failure::other("a runner of unknown process id is already running here"))?;
         for signal in [Signal::TERM, Signal::KILL] {
-            // It may have ended meanwhile.
+            // It may have exited meanwhile.
             let _ = kill_process(pid, signal);
             let asked = Instant::now();
             while asked.elapsed() < PATIENCE {
@@ -132,7 +132,7 @@ impl Place {
                 sleep(LOOK / 10).await;
             }
         }
-        Err(Failure::other(format!("the runner {} does not end", survivor.pid)))
+        Err(Failure::other(format!("the runner (process {}) does not exit", survivor.pid)))
     }
 
     async fn spawn(&self) -> Result<Child, Failure> {
@@ -149,9 +149,9 @@ impl Place {
         for path in &self.hidden {
             command.arg("--hide").arg(path);
         }
-        // The person's token is not the runner's; and Ctrl-C is for us to pass on.
+        // The person's token is not the runner's, and Ctrl-C is for us to forward.
         command.env_remove("SHOPFLOOR_TOKEN").env_remove("SHOPFLOOR_TOKEN_FILE").process_group(0);
-        // Nor is it part of the session that the hub may have been started in.
+        // Nor does the runner belong to the session that `up` may run in.
         command.env_remove("SHOPFLOOR_SESSION");
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
@@ -162,7 +162,7 @@ impl Place {
     fn write_token(&self, secret: &str) -> std::io::Result<PathBuf> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let path = self.dir.join("token");
-        // On a full disk, replacing it by the same would lose it.
+        // On a full disk, rewriting an unchanged token could lose it.
         if std::fs::read_to_string(&path).is_ok_and(|known| known == secret) {
             return Ok(path);
         }
@@ -187,7 +187,7 @@ impl Place {
 async fn end(child: &mut Child) {
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {
-        // It may have ended meanwhile.
+        // It may have exited meanwhile.
         let _ = kill_process(pid, Signal::TERM);
     }
     if timeout(PATIENCE, child.wait()).await.is_err() {

@@ -1,4 +1,4 @@
-//! What an agent can do on its runner is known before a session is made.
+//! An agent's capabilities on its runner are checked before a session is created.
 
 use domain::{RunnerId, SessionMode, SessionStatus, Visibility};
 use protocol::link::FactBody;
@@ -6,15 +6,15 @@ use protocol::{AgentMode, FoundAgent, SessionSpawn, Usage, verbs};
 use store::{Caller, Placed, SeeRunner, StoreError};
 
 use super::{Memory, about, everything, in_project, project, runner, spawn};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    what_an_agent_cannot_do_is_refused_at_once,
-    a_conversation_goes_on_in_the_way_that_its_agent_has,
-    an_agent_that_is_missing_is_named_with_its_installation,
+    an_unsupported_mode_is_refused_at_once,
+    a_conversation_resumes_in_a_mode_that_its_agent_supports,
+    a_missing_agent_is_named_with_its_installation,
 );
 
-/// An agent that can be started in these ways: whether it takes a prompt there, and takes up conversations.
+/// An agent with these modes: whether each accepts a prompt, and resumes conversations.
 fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
     let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode {
         mode,
@@ -31,78 +31,78 @@ fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
 }
 
 /// A runner of Ada's with one more agent.
-async fn runner_with(floor: &Floor, agent: FoundAgent) -> RunnerId {
-    let mine = runner(floor, &floor.ada, "box", 4).await;
+async fn runner_with(fixture: &Fixture, agent: FoundAgent) -> RunnerId {
+    let mine = runner(fixture, &fixture.ada, "box", 4).await;
     let mut about = about(4);
     about.agents.push(agent);
     let command = SeeRunner { runner: mine, link: "box".into(), about: Some(about) };
-    floor.done(&Caller::hub("link"), command).await;
+    fixture.done(&Caller::hub("link"), command).await;
     mine
 }
 
-async fn what_an_agent_cannot_do_is_refused_at_once(floor: Floor) {
-    let project = project(&floor, Visibility::Private, false).await;
-    let mine = runner_with(&floor, agent("shell", &[(SessionMode::Interactive, false, false)])).await;
+async fn an_unsupported_mode_is_refused_at_once(fixture: Fixture) {
+    let project = project(&fixture, Visibility::Private, false).await;
+    let mine = runner_with(&fixture, agent("shell", &[(SessionMode::Interactive, false, false)])).await;
     let plain = SessionSpawn { agent: "shell".into(), prompt: None, ..in_project(&project, "") };
-    let before = everything(&floor).await;
+    let before = everything(&fixture).await;
     let told = SessionSpawn { prompt: Some("tidy up".into()), ..plain.clone() };
-    let error = floor.refused(&floor.ada, spawn(told, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(told, &[mine])).await;
     assert!(error.to_string().contains("`shell` takes no prompt"), "{error}");
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..plain.clone() };
-    let error = floor.refused(&floor.ada, spawn(alone, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(alone, &[mine])).await;
     assert!(error.to_string().contains("`shell` has no headless mode"), "{error}");
     let named = SessionSpawn { argv: vec!["ls".into()], ..plain.clone() };
-    let error = floor.refused(&floor.ada, spawn(named, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(named, &[mine])).await;
     assert!(error.to_string().contains("`shell` takes no program"), "{error}");
-    assert_eq!(everything(&floor).await, before, "nothing was made");
-    floor.done(&floor.ada, spawn(plain, &[mine])).await;
-    // A runner that does not say what its agents can is believed to know.
+    assert_eq!(everything(&fixture).await, before, "nothing was created");
+    fixture.done(&fixture.ada, spawn(plain, &[mine])).await;
+    // If a runner does not report the capabilities of its agents, the spawn is accepted.
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..in_project(&project, "work") };
-    floor.done(&floor.ada, spawn(alone, &[mine])).await;
+    fixture.done(&fixture.ada, spawn(alone, &[mine])).await;
 }
 
-async fn a_conversation_goes_on_in_the_way_that_its_agent_has(floor: Floor) {
-    let project = project(&floor, Visibility::Private, false).await;
-    let mine = runner_with(&floor, agent("helper", &[(SessionMode::Headless, true, true)])).await;
+async fn a_conversation_resumes_in_a_mode_that_its_agent_supports(fixture: Fixture) {
+    let project = project(&fixture, Visibility::Private, false).await;
+    let mine = runner_with(&fixture, agent("helper", &[(SessionMode::Headless, true, true)])).await;
     let mode = Some(SessionMode::Headless);
     let input = SessionSpawn { agent: "helper".into(), mode, ..in_project(&project, "work") };
     let screen = SessionSpawn { mode: None, ..input.clone() };
-    let error = floor.refused(&floor.ada, spawn(screen, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(screen, &[mine])).await;
     assert!(error.to_string().contains("`helper` has no interactive mode: start it headless"), "{error}");
     let silent = SessionSpawn { prompt: None, ..input.clone() };
-    let error = floor.refused(&floor.ada, spawn(silent, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(silent, &[mine])).await;
     assert!(error.to_string().contains("needs a prompt to run headless"), "{error}");
-    let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
+    let made = fixture.done(&fixture.ada, spawn(input, &[mine])).await;
     let mut memory = Memory::new(mine);
     let usage = Usage { input_tokens: 3, cached_tokens: 2, output_tokens: 1, cost_micros: None };
     let conversation = Some("c-1".to_owned());
     let fact = FactBody::SessionUsage { session: made.id, usage, model: None, conversation };
-    memory.happened(&floor, fact).await;
-    memory.at(&floor, made.id, SessionStatus::Exited).await;
+    memory.happened(&fixture, fact).await;
+    memory.at(&fixture, made.id, SessionStatus::Exited).await;
     let resume = || Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![mine] };
-    let next = floor.done(&floor.ada, resume()).await;
+    let next = fixture.done(&fixture.ada, resume()).await;
     assert_eq!((next.mode, next.title), (SessionMode::Headless, made.title.clone()));
-    let wanted = floor.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);
+    let wanted = fixture.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);
     assert_eq!(wanted.conversation.as_deref(), Some("c-1"));
-    assert!(!wanted.prompt.is_empty(), "without a screen it is told something");
-    memory.at(&floor, next.id, SessionStatus::Exited).await;
-    // It cannot any more.
+    assert!(!wanted.prompt.is_empty(), "a headless session gets a prompt");
+    memory.at(&fixture, next.id, SessionStatus::Exited).await;
+    // It no longer can.
     let mut about = about(4);
     about.agents.push(agent("helper", &[(SessionMode::Headless, true, false)]));
     let command = SeeRunner { runner: mine, link: "box".into(), about: Some(about) };
-    floor.done(&Caller::hub("link"), command).await;
-    let error = floor.refused(&floor.ada, resume()).await;
+    fixture.done(&Caller::hub("link"), command).await;
+    let error = fixture.refused(&fixture.ada, resume()).await;
     assert!(
         matches!(&error, StoreError::Conflict(reason) if reason.contains("cannot resume conversations")),
         "{error:?}"
     );
 }
 
-async fn an_agent_that_is_missing_is_named_with_its_installation(floor: Floor) {
-    let project = project(&floor, Visibility::Private, false).await;
+async fn a_missing_agent_is_named_with_its_installation(fixture: Fixture) {
+    let project = project(&fixture, Visibility::Private, false).await;
     let missing = FoundAgent { version: None, install: Some("pipx install helper".into()), ..agent("helper", &[]) };
-    let mine = runner_with(&floor, missing).await;
+    let mine = runner_with(&fixture, missing).await;
     let input = SessionSpawn { agent: "helper".into(), ..in_project(&project, "work") };
-    let error = floor.refused(&floor.ada, spawn(input, &[mine])).await;
+    let error = fixture.refused(&fixture.ada, spawn(input, &[mine])).await;
     assert!(error.to_string().contains("pipx install helper"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Sessions and workspaces: what is wanted, what runners say, and who is told.
+//! Sessions and workspaces: the desired state, runners' facts, and visibility.
 
 mod desired;
 mod facts;
@@ -14,9 +14,9 @@ use protocol::{
 };
 use store::{Caller, Placed, SeeRunner, TakeFacts};
 
-use crate::floor::{Floor, create_project};
+use crate::fixture::{Fixture, create_project};
 
-/// What a runner with room for `capacity` sessions says of itself.
+/// The description of a runner with room for `capacity` sessions.
 pub(crate) fn about(capacity: u32) -> RunnerAbout {
     let agent = |name: &str, version: Option<&str>| FoundAgent {
         name: name.into(),
@@ -35,16 +35,16 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
     }
 }
 
-/// A runner of somebody's that is there, as far as the store knows.
-pub(crate) async fn runner(floor: &Floor, owner: &Caller, name: &str, capacity: u32) -> RunnerId {
-    let id = floor.done(owner, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner.id;
+/// A person's runner that has connected, as far as the store knows.
+pub(crate) async fn runner(fixture: &Fixture, owner: &Caller, name: &str, capacity: u32) -> RunnerId {
+    let id = fixture.done(owner, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner.id;
     let about = Some(about(capacity));
-    floor.done(&Caller::hub("link"), SeeRunner { runner: id, link: name.into(), about }).await;
+    fixture.done(&Caller::hub("link"), SeeRunner { runner: id, link: name.into(), about }).await;
     id
 }
 
 /// A project of Ada's with a repository.
-pub(crate) async fn project(floor: &Floor, visibility: Visibility, share_execution: bool) -> Project {
+pub(crate) async fn project(fixture: &Fixture, visibility: Visibility, share_execution: bool) -> Project {
     let verbs::ProjectCreate { mut input } = create_project("Parser\ngoals", visibility);
     input.share_execution = Some(share_execution);
     let base_branch = Some("main".into());
@@ -52,26 +52,26 @@ pub(crate) async fn project(floor: &Floor, visibility: Visibility, share_executi
         Repository { location: "/srv/parser".into(), base_branch, ..Default::default() },
         Repository { location: "https://example.org/lexer".into(), ..Default::default() },
     ];
-    floor.done(&floor.ada, verbs::ProjectCreate { input }).await
+    fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await
 }
 
-/// A session in a fresh activity of a project.
+/// A session in a new activity of a project.
 pub(crate) fn in_project(project: &Project, prompt: &str) -> SessionSpawn {
     SessionSpawn { project: Some(project.id), agent: "codex".into(), prompt: Some(prompt.into()), ..Default::default() }
 }
 
-/// Spawns on whichever of the runners fits.
+/// Spawns on one of the runners.
 pub(crate) fn spawn(input: SessionSpawn, connected: &[RunnerId]) -> Placed<verbs::SessionSpawn> {
     Placed { verb: verbs::SessionSpawn { input }, connected: connected.to_vec() }
 }
 
-/// What a session is at.
+/// A session's state.
 pub(crate) fn state(status: SessionStatus, since: Timestamp) -> SessionState {
     let code = (status == SessionStatus::Exited).then_some(0);
     SessionState { status, detail: None, code, signal: None, since }
 }
 
-/// A runner's memory, which numbers what it tells.
+/// A runner's journal, which numbers its facts.
 pub(crate) struct Memory {
     pub(crate) runner: RunnerId,
     pub(crate) journal: JournalId,
@@ -90,40 +90,40 @@ impl Memory {
         Fact { number, at: Timestamp::from_millis(0), body }
     }
 
-    /// Has facts stored; says up to where they are.
-    pub(crate) async fn tell(&self, floor: &Floor, facts: Vec<Fact>) -> u64 {
+    /// Stores facts; returns the last stored number.
+    pub(crate) async fn tell(&self, fixture: &Fixture, facts: Vec<Fact>) -> u64 {
         let (runner, journal) = (self.runner, self.journal);
-        floor.done(&Caller::hub("link"), TakeFacts { runner, journal, facts }).await.acknowledged
+        fixture.done(&Caller::hub("link"), TakeFacts { runner, journal, facts }).await.acknowledged
     }
 
-    /// Has one thing stored that happened.
-    pub(crate) async fn happened(&mut self, floor: &Floor, body: FactBody) -> u64 {
+    /// Stores one fact.
+    pub(crate) async fn happened(&mut self, fixture: &Fixture, body: FactBody) -> u64 {
         let fact = self.fact(body);
-        self.tell(floor, vec![fact]).await
+        self.tell(fixture, vec![fact]).await
     }
 
-    /// A workspace is there, on the branch that it should have.
-    pub(crate) async fn ready(&mut self, floor: &Floor, workspace: &Workspace) -> u64 {
+    /// Reports that a workspace is ready, on its wanted branch.
+    pub(crate) async fn ready(&mut self, fixture: &Fixture, workspace: &Workspace) -> u64 {
         let (workspace, branch, base) = (workspace.id, workspace.branch.clone(), workspace.base.clone());
         let path = "/somewhere".to_owned();
-        self.happened(floor, FactBody::WorkspaceReady { workspace, path, branch, base, ports: None }).await
+        self.happened(fixture, FactBody::WorkspaceReady { workspace, path, branch, base, ports: None }).await
     }
 
-    /// A session is at something else.
-    pub(crate) async fn at(&mut self, floor: &Floor, session: SessionId, status: SessionStatus) -> u64 {
-        let state = state(status, floor.store.now());
-        self.happened(floor, FactBody::SessionState { session, state }).await
+    /// Reports a session's new status.
+    pub(crate) async fn at(&mut self, fixture: &Fixture, session: SessionId, status: SessionStatus) -> u64 {
+        let state = state(status, fixture.store.now());
+        self.happened(fixture, FactBody::SessionState { session, state }).await
     }
 }
 
-/// A session as its owner sees it now.
-pub(crate) async fn show(floor: &Floor, caller: &Caller, session: SessionId) -> Session {
-    floor.store.session_detail(caller, session).await.unwrap().session
+/// A session as the caller sees it.
+pub(crate) async fn show(fixture: &Fixture, caller: &Caller, session: SessionId) -> Session {
+    fixture.store.session_detail(caller, session).await.unwrap().session
 }
 
-/// Every row that is not about whom somebody is, and how many events and entries there are.
-pub(crate) async fn everything(floor: &Floor) -> Vec<Vec<Vec<String>>> {
-    let mut raw = floor.raw().await;
+/// Every row except those about identities, and the number of events and audit entries.
+pub(crate) async fn everything(fixture: &Fixture) -> Vec<Vec<Vec<String>>> {
+    let mut raw = fixture.raw().await;
     let mut all = Vec::new();
     for sql in [
         "SELECT * FROM activities ORDER BY id",

@@ -5,51 +5,51 @@ use protocol::{Change, Criterion, TaskAdd, TaskFilter, verbs};
 use store::EventBody;
 
 use super::{add, add_one, adds, finish, invalid, named, shared, taken, task};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both! {
     names_become_ids,
-    all_or_none,
+    invalid_lists_add_no_task,
     a_cycle_is_named,
     every_refusal_names_its_place,
-    near_duplicates_of_open_tasks_are_pointed_out,
-    one_event_tells_of_all,
+    near_duplicates_of_open_tasks_are_reported,
+    one_event_announces_all_added_tasks,
     a_list_has_pages,
     a_retry_adds_once,
-    a_project_goes_with_its_tasks,
+    deleting_a_project_deletes_its_tasks,
 }
 
-async fn names_become_ids(floor: Floor) {
-    let project = shared(&floor).await;
-    let added = add(&floor, project, vec![named("build", &["plan"]), named("plan", &[]), task("else")]).await;
+async fn names_become_ids(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let added = add(&fixture, project, vec![named("build", &["plan"]), named("plan", &[]), task("else")]).await;
     assert_eq!(added.names.iter().map(|named| named.name.as_str()).collect::<Vec<_>>(), ["build", "plan"]);
     let [build, plan, other] = &added.tasks[..] else { panic!("{added:?}") };
     assert_eq!((build.status, plan.status, other.status), (TaskStatus::Blocked, TaskStatus::Ready, TaskStatus::Ready));
     assert_eq!((build.deps.clone(), build.waits_for), (vec![plan.id], 1));
     assert_eq!(build.title, "Do build");
-    let listed = floor.store.tasks(&floor.ada, &TaskFilter { project: Some(project), ..Default::default() }).await;
+    let listed = fixture.store.tasks(&fixture.ada, &TaskFilter { project: Some(project), ..Default::default() }).await;
     assert_eq!(listed.unwrap(), added.tasks);
 }
 
-async fn all_or_none(floor: Floor) {
-    let project = shared(&floor).await;
-    let error = floor.refused(&floor.ada, adds(project, vec![task("fine"), task("  ")])).await;
+async fn invalid_lists_add_no_task(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let error = fixture.refused(&fixture.ada, adds(project, vec![task("fine"), task("  ")])).await;
     assert!(invalid(&error).starts_with("`tasks[1].description`"), "{error}");
-    assert!(floor.store.tasks(&floor.ada, &TaskFilter::default()).await.unwrap().is_empty());
+    assert!(fixture.store.tasks(&fixture.ada, &TaskFilter::default()).await.unwrap().is_empty());
 }
 
-async fn a_cycle_is_named(floor: Floor) {
-    let project = shared(&floor).await;
+async fn a_cycle_is_named(fixture: Fixture) {
+    let project = shared(&fixture).await;
     let ring = vec![named("a", &["b"]), named("b", &["c"]), named("c", &["a"])];
-    let error = floor.refused(&floor.ada, adds(project, ring)).await;
+    let error = fixture.refused(&fixture.ada, adds(project, ring)).await;
     assert_eq!(invalid(&error), "these tasks wait for each other: a → b → c → a");
-    let error = floor.refused(&floor.ada, adds(project, vec![named("a", &["a"])])).await;
+    let error = fixture.refused(&fixture.ada, adds(project, vec![named("a", &["a"])])).await;
     assert_eq!(invalid(&error), "these tasks wait for each other: a → a");
 }
 
-async fn every_refusal_names_its_place(floor: Floor) {
-    let project = shared(&floor).await;
-    let elsewhere = add_one(&floor, shared(&floor).await, task("elsewhere")).await;
+async fn every_refusal_names_its_place(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let elsewhere = add_one(&fixture, shared(&fixture).await, task("elsewhere")).await;
     let fine = || task("fine");
     let cases: Vec<(TaskAdd, &str)> = vec![
         (named("b", &["a", "nobody"]), "`tasks[1].deps[1]`: `nobody` is neither the name"),
@@ -76,39 +76,39 @@ async fn every_refusal_names_its_place(floor: Floor) {
         (named("a", &[]), "`tasks[1].id`: `a` is the name of tasks[0], too"),
     ];
     for (wrong, expected) in cases {
-        let error = floor.refused(&floor.ada, adds(project, vec![named("a", &[]), wrong])).await;
+        let error = fixture.refused(&fixture.ada, adds(project, vec![named("a", &[]), wrong])).await;
         assert!(invalid(&error).starts_with(expected), "{error}\n  expected {expected}");
     }
-    let error = floor.refused(&floor.ada, adds(project, vec![])).await;
+    let error = fixture.refused(&fixture.ada, adds(project, vec![])).await;
     assert!(invalid(&error).contains("1 to 10000 tasks"), "{error}");
 }
 
-async fn near_duplicates_of_open_tasks_are_pointed_out(floor: Floor) {
-    let project = shared(&floor).await;
+async fn near_duplicates_of_open_tasks_are_reported(fixture: Fixture) {
+    let project = shared(&fixture).await;
     let text = "Write unit tests for the parser's handling of comments";
-    let first = add_one(&floor, project, task(text)).await;
+    let first = add_one(&fixture, project, task(text)).await;
     let added = add(
-        &floor,
+        &fixture,
         project,
         vec![task("Paint the doors"), task("write unit tests for the parser's handling of comments!")],
     )
     .await;
     let [similar] = &added.similar[..] else { panic!("{:?}", added.similar) };
     assert_eq!((similar.task, similar.to, similar.title.as_str()), (added.tasks[1].id, first, text));
-    let twins = add(&floor, project, vec![task("Sharpen all saws"), task("sharpen all saws")]).await;
+    let twins = add(&fixture, project, vec![task("Sharpen all saws"), task("sharpen all saws")]).await;
     assert_eq!(twins.similar.iter().map(|like| like.to).collect::<Vec<_>>(), [twins.tasks[0].id]);
     for _ in 0..5 {
-        let held = taken(&floor, project, "w").await;
-        finish(&floor, &held).await;
+        let held = taken(&fixture, project, "w").await;
+        finish(&fixture, &held).await;
     }
-    assert!(add(&floor, project, vec![task(text)]).await.similar.is_empty(), "what is done is no duplicate");
+    assert!(add(&fixture, project, vec![task(text)]).await.similar.is_empty(), "a done task is no duplicate");
 }
 
-async fn one_event_tells_of_all(floor: Floor) {
-    let project = shared(&floor).await;
-    floor.heard().clear();
-    let added = add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
-    let told: Vec<_> = floor
+async fn one_event_announces_all_added_tasks(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    fixture.heard().clear();
+    let added = add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
+    let told: Vec<_> = fixture
         .heard()
         .iter()
         .filter_map(|event| match &event.body {
@@ -119,43 +119,43 @@ async fn one_event_tells_of_all(floor: Floor) {
     assert_eq!(told, [(Some(project), added.tasks)]);
 }
 
-async fn a_list_has_pages(floor: Floor) {
-    let project = shared(&floor).await;
-    let added = add(&floor, project, (0..5).map(|n| task(&format!("Number {n}"))).collect()).await;
+async fn a_list_has_pages(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let added = add(&fixture, project, (0..5).map(|n| task(&format!("Number {n}"))).collect()).await;
     let ids: Vec<TaskId> = added.tasks.iter().map(|task| task.id).collect();
     let page = |after, limit| TaskFilter { project: Some(project), after, limit: Some(limit), ..Default::default() };
     let list = async |filter: &TaskFilter| -> Vec<TaskId> {
-        floor.store.tasks(&floor.bo, filter).await.unwrap().iter().map(|task| task.id).collect()
+        fixture.store.tasks(&fixture.bo, filter).await.unwrap().iter().map(|task| task.id).collect()
     };
     assert_eq!(list(&page(None, 2)).await, ids[..2]);
     assert_eq!(list(&page(Some(ids[1]), 1000)).await, ids[2..]);
-    taken(&floor, project, "w").await;
+    taken(&fixture, project, "w").await;
     let ready = TaskFilter { status: Some(TaskStatus::Ready), ..Default::default() };
     assert_eq!(list(&ready).await, ids[1..]);
-    let whole = async |filter: &TaskFilter| floor.store.whole_tasks(&floor.bo, filter).await.unwrap();
+    let whole = async |filter: &TaskFilter| fixture.store.whole_tasks(&fixture.bo, filter).await.unwrap();
     let pages = [whole(&page(None, 2)).await, whole(&page(Some(ids[1]), 200)).await].concat();
     assert_eq!(pages.iter().map(|task| task.id).collect::<Vec<_>>(), ids);
     for task in pages {
-        assert_eq!(task, floor.store.task_detail(&floor.bo, task.id).await.unwrap().task, "nothing is left out");
+        assert_eq!(task, fixture.store.task_detail(&fixture.bo, task.id).await.unwrap().task, "nothing is left out");
     }
-    let error = floor.store.tasks(&floor.ada, &page(None, 0)).await.unwrap_err();
+    let error = fixture.store.tasks(&fixture.ada, &page(None, 0)).await.unwrap_err();
     assert!(invalid(&error).contains("1 to 1000"), "{error}");
 }
 
-async fn a_retry_adds_once(floor: Floor) {
-    let project = shared(&floor).await;
-    let once = || floor.store.write(&floor.ada, Some("k".into()), adds(project, vec![task("one")]));
+async fn a_retry_adds_once(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let once = || fixture.store.write(&fixture.ada, Some("k".into()), adds(project, vec![task("one")]));
     let (first, second) = (once().await.unwrap().value, once().await.unwrap().value);
     assert_eq!(first, second);
-    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM tasks").await, 1);
+    assert_eq!(fixture.raw().await.number("SELECT COUNT(*) FROM tasks").await, 1);
 }
 
-async fn a_project_goes_with_its_tasks(floor: Floor) {
-    let project = shared(&floor).await;
-    add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
-    taken(&floor, project, "w").await;
-    floor.done(&floor.ada, verbs::ProjectDelete { project }).await;
+async fn deleting_a_project_deletes_its_tasks(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    add(&fixture, project, vec![named("a", &[]), named("b", &["a"])]).await;
+    taken(&fixture, project, "w").await;
+    fixture.done(&fixture.ada, verbs::ProjectDelete { project }).await;
     for table in ["tasks", "task_deps", "task_gists", "attempts", "workers"] {
-        assert_eq!(floor.raw().await.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
+        assert_eq!(fixture.raw().await.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
     }
 }

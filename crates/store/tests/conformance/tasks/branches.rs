@@ -1,4 +1,4 @@
-//! Reports of work that is on a branch somewhere: checked by a runner, in a workspace made from it.
+//! Reports of work on a branch: checked by a runner, in a workspace created from the branch.
 
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, Visibility};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
@@ -7,35 +7,35 @@ use store::{Caller, Placed, Reported};
 
 use super::{LEASE, add_one, detail, invalid, report, shared, status, takes, task};
 use crate::execution::{self, Memory, runner};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both! {
-    a_branch_is_checked_by_a_runner_of_the_worker_s_owner,
-    a_branch_that_is_not_there_goes_back_to_its_worker,
-    a_report_that_names_no_branch_goes_back_to_its_worker,
-    a_runner_that_cannot_reach_it_lets_another_try,
-    a_runner_that_goes_away_lets_another_check,
-    where_nobody_can_check_a_person_decides,
-    somebody_else_s_runner_runs_nothing_of_it,
-    a_name_that_is_no_branch_is_refused,
-    what_another_left_in_a_workspace_is_not_judged,
+    a_branch_is_checked_by_a_runner_of_the_workers_owner,
+    a_report_with_a_missing_branch_goes_back_to_its_worker,
+    a_report_without_a_branch_goes_back_to_its_worker,
+    if_a_runner_cannot_reach_the_repository_another_tries,
+    if_the_checking_runner_goes_away_another_checks,
+    a_person_decides_if_no_runner_can_check,
+    other_peoples_runners_do_not_run_its_code_without_approval,
+    an_invalid_branch_name_is_refused,
+    other_work_in_the_workspace_is_not_judged,
 }
 
-/// A project with a repository, and a task in it whose report needs files, in the hands of an external worker.
+/// A project with a repository, and a task with a file criterion, held by an external worker.
 struct Outside {
-    floor: Floor,
+    fixture: Fixture,
     project: Project,
     task: TaskId,
     held: TakenTask,
 }
 
 impl Outside {
-    async fn open(floor: Floor) -> Self {
-        let project = execution::project(&floor, Visibility::ReadWrite, false).await;
+    async fn open(fixture: Fixture) -> Self {
+        let project = execution::project(&fixture, Visibility::ReadWrite, false).await;
         let acceptance = vec![Criterion::FileExists { path: "a.md".into() }];
-        let task = add_one(&floor, project.id, TaskAdd { acceptance, ..task("write") }).await;
-        let held = floor.done(&floor.ada, takes(project.id, "editor")).await.taken.unwrap();
-        Self { floor, project, task, held }
+        let task = add_one(&fixture, project.id, TaskAdd { acceptance, ..task("write") }).await;
+        let held = fixture.done(&fixture.ada, takes(project.id, "editor")).await.taken.unwrap();
+        Self { fixture, project, task, held }
     }
 
     fn reports(&self, branch: &str) -> verbs::TaskReport {
@@ -46,37 +46,37 @@ impl Outside {
     }
 
     async fn report(&self, branch: &str) -> ReportId {
-        match self.floor.done(&self.floor.ada, self.reports(branch)).await {
+        match self.fixture.done(&self.fixture.ada, self.reports(branch)).await {
             Reported::Taken(report) => report.id,
             late => panic!("{late:?}"),
         }
     }
 
     async fn checks(&self, runner: RunnerId) -> Vec<DesiredCheck> {
-        self.floor.store.desired(runner).await.unwrap().unwrap().checks
+        self.fixture.store.desired(runner).await.unwrap().unwrap().checks
     }
 
     async fn found(&self, memory: &mut Memory, report: ReportId, passed: bool, reason: &str) {
         let results = vec![CriterionResult { criterion: 0, passed: Some(passed), reason: reason.into() }];
-        memory.happened(&self.floor, FactBody::Checked { report, results, changes: None }).await;
+        memory.happened(&self.fixture, FactBody::Checked { report, results, changes: None }).await;
     }
 
     async fn failed(&self, memory: &mut Memory, check: &DesiredCheck, detail: &str, cause: CheckTrouble) {
         let workspace = check.workspace.workspace;
-        memory.happened(&self.floor, FactBody::WorkspaceFailed { workspace, detail: detail.into() }).await;
+        memory.happened(&self.fixture, FactBody::WorkspaceFailed { workspace, detail: detail.into() }).await;
         let fact = FactBody::CheckFailed { report: check.report, detail: detail.into(), cause };
-        memory.happened(&self.floor, fact).await;
+        memory.happened(&self.fixture, fact).await;
     }
 
     async fn status(&self) -> TaskStatus {
-        status(&self.floor, self.task).await
+        status(&self.fixture, self.task).await
     }
 }
 
-async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(floor: Floor) {
-    let out = Outside::open(floor).await;
-    runner(&out.floor, &out.floor.bo, "aside", 4).await;
-    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+async fn a_branch_is_checked_by_a_runner_of_the_workers_owner(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    runner(&out.fixture, &out.fixture.bo, "aside", 4).await;
+    let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let mut memory = Memory::new(box_);
     let first = out.report("theirs").await;
     assert_eq!(out.status().await, TaskStatus::Reported);
@@ -86,37 +86,37 @@ async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(floor: Floor) {
     assert_eq!(check.workspace.from, Some(StartFrom::Branch { branch: "theirs".into() }));
     assert_eq!(check.workspace.base.as_deref(), Some("main"));
     assert!(check.workspace.repository.is_some() && check.workspace.branch != "theirs");
-    assert!(out.floor.store.checked_workspaces(box_).await.unwrap().is_empty(), "it is needed");
+    assert!(out.fixture.store.checked_workspaces(box_).await.unwrap().is_empty(), "it is needed");
     out.found(&mut memory, first, false, "`a.md` does not exist").await;
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.task.attempt), (TaskStatus::Running, 1), "back to its worker");
     assert_eq!(shown.reports[0].reason.as_deref(), Some("`a.md` does not exist"));
-    assert_eq!(out.floor.store.checked_workspaces(box_).await.unwrap(), [check.workspace.workspace]);
+    assert_eq!(out.fixture.store.checked_workspaces(box_).await.unwrap(), [check.workspace.workspace]);
     let second = out.report("theirs").await;
     let again = out.checks(box_).await.remove(0);
-    assert_ne!(again.workspace.workspace, check.workspace.workspace, "made from what is there now");
+    assert_ne!(again.workspace.workspace, check.workspace.workspace, "created from the branch as it is now");
     out.found(&mut memory, second, true, "it is there").await;
     assert_eq!(out.status().await, TaskStatus::Done);
-    let left = out.floor.store.checked_workspaces(box_).await.unwrap();
+    let left = out.fixture.store.checked_workspaces(box_).await.unwrap();
     assert_eq!(left.len(), 2);
     let hub = Caller::hub("tidy");
     let swept = store::SweptCheck { workspace: left[0], kept: Some("one file is not committed".into()) };
-    out.floor.done(&hub, swept).await;
-    out.floor.done(&hub, store::SweptCheck { workspace: left[1], kept: None }).await;
-    assert!(out.floor.store.checked_workspaces(box_).await.unwrap().is_empty());
-    let there = out.floor.store.workspaces(&out.floor.ada, Default::default()).await.unwrap();
+    out.fixture.done(&hub, swept).await;
+    out.fixture.done(&hub, store::SweptCheck { workspace: left[1], kept: None }).await;
+    assert!(out.fixture.store.checked_workspaces(box_).await.unwrap().is_empty());
+    let there = out.fixture.store.workspaces(&out.fixture.ada, Default::default()).await.unwrap();
     let [kept] = there.as_slice() else { panic!("{there:?}") };
     assert!(kept.id == left[0] && kept.detail.as_deref().unwrap().contains("not committed"), "{kept:?}");
 }
 
-async fn a_branch_that_is_not_there_goes_back_to_its_worker(floor: Floor) {
-    let out = Outside::open(floor).await;
-    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+async fn a_report_with_a_missing_branch_goes_back_to_its_worker(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let mut memory = Memory::new(box_);
     out.report("theirs").await;
     let check = out.checks(box_).await.remove(0);
     out.failed(&mut memory, &check, "branch `theirs` is not at /srv/parser; push it", CheckTrouble::Missing).await;
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.task.lease.is_some()), (TaskStatus::Running, true));
     assert_eq!(shown.reports[0].verdict, ReportVerdict::Refused);
     assert_eq!(shown.reports[0].reason.as_deref(), Some("branch `theirs` is not at /srv/parser; push it"));
@@ -125,14 +125,14 @@ async fn a_branch_that_is_not_there_goes_back_to_its_worker(floor: Floor) {
     assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");
 }
 
-async fn a_report_that_names_no_branch_goes_back_to_its_worker(floor: Floor) {
-    let out = Outside::open(floor).await;
-    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+async fn a_report_without_a_branch_goes_back_to_its_worker(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let silent = report(out.task, out.held.lease.fence, "done");
-    let Reported::Taken(refused) = out.floor.done(&out.floor.ada, silent).await else { panic!("it is in time") };
+    let Reported::Taken(refused) = out.fixture.done(&out.fixture.ada, silent).await else { panic!("it is in time") };
     assert_eq!(refused.verdict, ReportVerdict::Refused);
     assert!(refused.reason.unwrap().contains("push the branch"));
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.task.attempt), (TaskStatus::Running, 1), "back to its worker");
     assert_eq!(shown.reports[0].verdict, ReportVerdict::Refused);
     assert!(shown.escalations.is_empty());
@@ -140,10 +140,10 @@ async fn a_report_that_names_no_branch_goes_back_to_its_worker(floor: Floor) {
     assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");
 }
 
-async fn a_runner_that_cannot_reach_it_lets_another_try(floor: Floor) {
-    let out = Outside::open(floor).await;
-    let one = runner(&out.floor, &out.floor.ada, "one", 4).await;
-    let two = runner(&out.floor, &out.floor.ada, "two", 4).await;
+async fn if_a_runner_cannot_reach_the_repository_another_tries(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    let one = runner(&out.fixture, &out.fixture.ada, "one", 4).await;
+    let two = runner(&out.fixture, &out.fixture.ada, "two", 4).await;
     let id = out.report("theirs").await;
     let check = out.checks(one).await.remove(0);
     out.failed(&mut Memory::new(one), &check, "no route to host", CheckTrouble::Unreachable).await;
@@ -151,97 +151,97 @@ async fn a_runner_that_cannot_reach_it_lets_another_try(floor: Floor) {
     let again = out.checks(two).await.remove(0);
     assert_eq!((again.report, again.workspace.from.clone()), (id, check.workspace.from.clone()));
     assert_eq!(out.status().await, TaskStatus::Reported);
-    assert_eq!(out.floor.store.checked_workspaces(one).await.unwrap(), [check.workspace.workspace]);
+    assert_eq!(out.fixture.store.checked_workspaces(one).await.unwrap(), [check.workspace.workspace]);
     out.failed(&mut Memory::new(two), &again, "no way in", CheckTrouble::Unreachable).await;
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.escalations[0].kind), (TaskStatus::Escalated, EscalationKind::Uncheckable));
     assert!(shown.escalations[0].context.text.contains("no way in"), "{:?}", shown.escalations[0]);
 }
 
-async fn a_runner_that_goes_away_lets_another_check(floor: Floor) {
-    let out = Outside::open(floor).await;
-    let one = runner(&out.floor, &out.floor.ada, "one", 4).await;
-    let two = runner(&out.floor, &out.floor.ada, "two", 4).await;
+async fn if_the_checking_runner_goes_away_another_checks(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    let one = runner(&out.fixture, &out.fixture.ada, "one", 4).await;
+    let two = runner(&out.fixture, &out.fixture.ada, "two", 4).await;
     let report = out.report("theirs").await;
     let first = out.checks(one).await.remove(0);
     let hub = Caller::hub("foreman");
-    out.floor.done(&hub, store::SeeRunner { runner: one, link: "one".into(), about: None }).await;
-    out.floor.pass(LEASE);
+    out.fixture.done(&hub, store::SeeRunner { runner: one, link: "one".into(), about: None }).await;
+    out.fixture.pass(LEASE);
     let give_up = store::GiveUpChecks { connected: vec![two], hub: out.held.task.created_at };
-    assert_eq!(out.floor.done(&hub, give_up).await, [report]);
+    assert_eq!(out.fixture.done(&hub, give_up).await, [report]);
     assert!(out.checks(one).await.is_empty());
     let again = out.checks(two).await.remove(0);
     assert_eq!((again.report, again.workspace.from.clone()), (report, first.workspace.from.clone()));
-    assert_eq!(out.floor.store.checked_workspaces(one).await.unwrap(), [first.workspace.workspace]);
+    assert_eq!(out.fixture.store.checked_workspaces(one).await.unwrap(), [first.workspace.workspace]);
     out.found(&mut Memory::new(one), report, false, "too late").await;
-    assert_eq!(out.status().await, TaskStatus::Reported, "it is the other's to say now");
+    assert_eq!(out.status().await, TaskStatus::Reported, "only the other runner may report now");
     out.found(&mut Memory::new(two), report, true, "it is there").await;
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.escalations.len()), (TaskStatus::Done, 0));
 }
 
-async fn where_nobody_can_check_a_person_decides(floor: Floor) {
-    let out = Outside::open(floor).await;
-    // Bo's runner is not the project's to use.
-    runner(&out.floor, &out.floor.bo, "aside", 4).await;
+async fn a_person_decides_if_no_runner_can_check(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    // The project may not use Bo's runner.
+    runner(&out.fixture, &out.fixture.bo, "aside", 4).await;
     out.report("theirs").await;
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.escalations[0].kind), (TaskStatus::Escalated, EscalationKind::Uncheckable));
     assert!(shown.escalations[0].question.contains("no runner"), "{}", shown.escalations[0].question);
-    let project = shared(&out.floor).await;
-    runner(&out.floor, &out.floor.ada, "box", 4).await;
+    let project = shared(&out.fixture).await;
+    runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let acceptance = vec![Criterion::FileExists { path: "a.md".into() }];
-    let task = add_one(&out.floor, project, TaskAdd { acceptance, ..task("write") }).await;
-    let held = out.floor.done(&out.floor.ada, takes(project, "other")).await.taken.unwrap();
+    let task = add_one(&out.fixture, project, TaskAdd { acceptance, ..task("write") }).await;
+    let held = out.fixture.done(&out.fixture.ada, takes(project, "other")).await.taken.unwrap();
     let mut report = report(task, held.lease.fence, "pushed");
     report.input.deliverables = Some(Deliverables { branch: Some("theirs".into()), ..Default::default() });
-    out.floor.done(&out.floor.ada, report).await;
-    let shown = detail(&out.floor, task).await;
+    out.fixture.done(&out.fixture.ada, report).await;
+    let shown = detail(&out.fixture, task).await;
     assert_eq!(shown.escalations[0].kind, EscalationKind::Uncheckable);
     assert!(shown.escalations[0].question.contains("no repository"), "{}", shown.escalations[0].question);
 }
 
-async fn somebody_else_s_runner_runs_nothing_of_it(floor: Floor) {
-    let mut out = Outside::open(floor).await;
+async fn other_peoples_runners_do_not_run_its_code_without_approval(fixture: Fixture) {
+    let mut out = Outside::open(fixture).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
-    out.floor.done(&out.floor.ada, verbs::TaskRelease { task: out.task, input: release }).await;
-    out.held = out.floor.done(&out.floor.bo, takes(out.project.id, "bo")).await.taken.unwrap();
-    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+    out.fixture.done(&out.fixture.ada, verbs::TaskRelease { task: out.task, input: release }).await;
+    out.held = out.fixture.done(&out.fixture.bo, takes(out.project.id, "bo")).await.taken.unwrap();
+    let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let start = Placed { verb: verbs::WorkerStart { project: out.project.id, input }, connected: vec![box_] };
-    out.floor.done(&out.floor.ada, start).await;
-    out.floor.done(&out.floor.bo, out.reports("theirs")).await;
+    out.fixture.done(&out.fixture.ada, start).await;
+    out.fixture.done(&out.fixture.bo, out.reports("theirs")).await;
     let checks = out.checks(box_).await;
-    assert_eq!(checks.len(), 1, "Ada has the project's work done there");
+    assert_eq!(checks.len(), 1, "Ada uses this runner for the project's work");
     let by = checks[0].workspace.code_by.as_ref().map(|by| by.user.id);
-    assert_eq!(by, Some(out.floor.bo.person().unwrap().id), "but what Bo pushed does not run unasked");
+    assert_eq!(by, Some(out.fixture.bo.person().unwrap().id), "but Bo's code does not run without approval");
 }
 
-async fn a_name_that_is_no_branch_is_refused(floor: Floor) {
-    let out = Outside::open(floor).await;
-    runner(&out.floor, &out.floor.ada, "box", 4).await;
+async fn an_invalid_branch_name_is_refused(fixture: Fixture) {
+    let out = Outside::open(fixture).await;
+    runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     for name in ["--upload-pack=x", "a b", "$(id)", "x..y"] {
-        let refused = out.floor.refused(&out.floor.ada, out.reports(name)).await;
+        let refused = out.fixture.refused(&out.fixture.ada, out.reports(name)).await;
         assert!(invalid(&refused).contains("branch"), "{refused}");
     }
-    let shown = detail(&out.floor, out.task).await;
+    let shown = detail(&out.fixture, out.task).await;
     assert_eq!((shown.task.status, shown.reports.len()), (TaskStatus::Assigned, 0));
 }
 
-async fn what_another_left_in_a_workspace_is_not_judged(floor: Floor) {
-    let mut out = Outside::open(floor).await;
+async fn other_work_in_the_workspace_is_not_judged(fixture: Fixture) {
+    let mut out = Outside::open(fixture).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
-    out.floor.done(&out.floor.ada, verbs::TaskRelease { task: out.task, input: release }).await;
-    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+    out.fixture.done(&out.fixture.ada, verbs::TaskRelease { task: out.task, input: release }).await;
+    let box_ = runner(&out.fixture, &out.fixture.ada, "box", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let start = Placed { verb: verbs::WorkerStart { project: out.project.id, input }, connected: vec![box_] };
-    let worker = out.floor.done(&out.floor.ada, start).await.remove(0);
+    let worker = out.fixture.done(&out.fixture.ada, start).await.remove(0);
     let dispatch = store::Dispatch { project: out.project.id, connected: vec![box_], heard: vec![box_] };
-    out.floor.done(&Caller::hub("foreman"), dispatch).await;
-    let before = detail(&out.floor, out.task).await.attempts[1].workspace.unwrap();
+    out.fixture.done(&Caller::hub("foreman"), dispatch).await;
+    let before = detail(&out.fixture, out.task).await.attempts[1].workspace.unwrap();
     let stop = verbs::WorkerStop { worker: worker.id, input: protocol::WorkerStop { force: true } };
-    out.floor.done(&out.floor.ada, stop).await;
-    out.held = out.floor.done(&out.floor.ada, takes(out.project.id, "editor")).await.taken.unwrap();
+    out.fixture.done(&out.fixture.ada, stop).await;
+    out.held = out.fixture.done(&out.fixture.ada, takes(out.project.id, "editor")).await.taken.unwrap();
     out.report("theirs").await;
     let check = out.checks(box_).await.remove(0);
     assert_ne!(check.workspace.workspace, before);

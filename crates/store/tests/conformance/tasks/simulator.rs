@@ -1,13 +1,13 @@
 //! Small simulated worlds, a thousand of them in `make test-long`: workers are stopped and revived, crash, lose their
-//! network; messages come late, twice, in another order; time jumps. No task ever has two live holds, a zombie writes
-//! nothing, each task is accepted once, and every world ends.
+//! network; messages come late, twice, in another order; time jumps. No task ever has two leases, a worker without a lease
+//! cannot write, each task is accepted once, and every world ends.
 //!
-//! The store is the real one, on a SQLite file in memory. A seed that fails is named and can be run alone.
+//! The store is the real one, on a SQLite file in memory. A failing seed is named and can be run alone.
 
 mod model;
 mod world;
 
-use crate::floor::{Floor, Place};
+use crate::fixture::{Fixture, Place};
 
 /// Seeds of each part; the parts run at the same time.
 const SEEDS: u64 = 125;
@@ -15,10 +15,10 @@ const SEEDS: u64 = 125;
 const SAMPLE: u64 = 40;
 
 async fn walk(part: u64) {
-    let floor = Floor::open(Place::memory()).await;
+    let fixture = Fixture::open(Place::memory()).await;
     let seeds = if testkit::long_lane() { SEEDS } else { SAMPLE };
     for seed in part * SEEDS..part * SEEDS + seeds {
-        world::World::new(&floor, seed).await.run().await;
+        world::World::new(&fixture, seed).await.run().await;
     }
 }
 

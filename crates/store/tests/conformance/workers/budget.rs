@@ -1,4 +1,4 @@
-//! Budgets stop work before they are overrun.
+//! Budgets stop work before they are exceeded.
 
 use domain::{AttemptOutcome, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
@@ -7,25 +7,25 @@ use store::{Caller, SeeRunner};
 
 use super::{Shop, checked, plain};
 use crate::execution::{about, show};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::report;
 
 both!(
-    a_worker_stops_before_its_budget_is_overrun,
-    a_project_begins_nothing_that_it_cannot_pay,
-    a_budget_that_cannot_be_kept_is_said_so_once,
-    what_was_reported_is_judged_though_it_spent_the_budget,
-    whoever_takes_tasks_itself_keeps_to_the_budget,
-    what_an_agent_that_nobody_follows_says_it_cost_counts,
-    what_several_reports_say_they_cost_is_added_up_once,
-    what_tells_its_cost_at_the_end_is_not_done_in_vain,
-    a_cost_that_is_corrected_is_counted_once,
+    a_worker_stops_before_it_exceeds_its_budget,
+    a_project_without_budget_starts_no_task,
+    an_unenforceable_budget_is_reported_once,
+    a_report_is_judged_even_if_it_spent_the_budget,
+    a_worker_that_takes_tasks_itself_keeps_to_the_budget,
+    reported_costs_count_if_sessions_do_not_measure_them,
+    the_costs_of_several_reports_are_added_once,
+    a_cost_reported_at_the_end_does_not_discard_the_work,
+    a_corrected_cost_is_counted_once,
 );
 
-async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_worker_stops_before_it_exceeds_its_budget(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
-    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0);
     let task = shop.add(vec![plain("Costly")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
@@ -37,18 +37,18 @@ async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
     assert!(spent.reason.unwrap().contains("0.80 of 1.00 dollars"));
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Released));
-    assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
+    assert!(show(&shop.fixture, &shop.fixture.ada, session).await.stopping);
     assert!(shop.decided("budget_spent").await);
     shop.exits(session, 0).await;
     assert_eq!(shop.dispatch().await, 0);
     let input = WorkerUpdate { budget_micros: Some(5_000_000), ..Default::default() };
-    let raised = shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
+    let raised = shop.fixture.done(&shop.fixture.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
     assert_eq!(raised.status, WorkerStatus::Idle);
     assert_eq!(shop.dispatch().await, 1);
 }
 
-async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_project_without_budget_starts_no_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { budget_micros: Some(1_000_000), ..Default::default() }).await;
     shop.start(3).await;
     let first = shop.add(vec![plain("The first one")]).await[0];
@@ -60,10 +60,10 @@ async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
     assert_eq!(shop.dispatch().await, 1, "0.40 are spent, and each may cost 0.40");
     let why = shop.task(tasks[1]).await;
     assert_eq!(why.status, TaskStatus::Ready);
-    let task = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
+    let task = shop.fixture.store.tasks(&shop.fixture.ada, &Default::default()).await.unwrap();
     let session = task.iter().find_map(|task| task.session).unwrap();
     let running = async |shop: &Shop| {
-        let tasks = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
+        let tasks = shop.fixture.store.tasks(&shop.fixture.ada, &Default::default()).await.unwrap();
         tasks.iter().filter(|task| task.session.is_some()).count()
     };
     shop.costs(session, 310_000).await;
@@ -76,17 +76,17 @@ async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
     assert!(why.contains("the project's budget is spent"), "{why}");
 }
 
-async fn a_budget_that_cannot_be_kept_is_said_so_once(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_unenforceable_budget_is_reported_once(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
-    shop.start_as(&shop.floor.ada, input).await;
+    shop.start_as(&shop.fixture.ada, input).await;
     let task = shop.add(vec![plain("Costs nobody knows what")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     for input_tokens in [1000, 2000] {
         let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: 5, cost_micros: None };
         let fact = FactBody::SessionUsage { session, usage, model: None, conversation: None };
-        shop.memory.happened(&shop.floor, fact).await;
+        shop.memory.happened(&shop.fixture, fact).await;
     }
     let log = shop.log().await;
     let said: Vec<&str> =
@@ -95,22 +95,22 @@ async fn a_budget_that_cannot_be_kept_is_said_so_once(floor: Floor) {
     assert!(said[0].contains("its agent `codex` reports tokens and no cost"), "{said:?}");
 }
 
-async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_is_judged_even_if_it_spent_the_budget(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
-    shop.start_as(&shop.floor.ada, input).await;
+    shop.start_as(&shop.fixture.ada, input).await;
     let task = shop.add(vec![plain("Costs it all")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     let fence = shop.task(task).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, report(task, fence, "It is done.")).await;
+    shop.fixture.done(&shop.fixture.ada, report(task, fence, "It is done.")).await;
     shop.costs(session, 2_000_000).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
     shop.looked_at(task, None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.add(vec![plain("One more")]).await;
-    assert_eq!(shop.dispatch().await, 0, "the budget is spent all the same");
+    assert_eq!(shop.dispatch().await, 0, "the budget is spent");
 }
 
 fn costing(task: TaskId, fence: u64, cost_micros: u64) -> verbs::TaskReport {
@@ -119,15 +119,15 @@ fn costing(task: TaskId, fence: u64, cost_micros: u64) -> verbs::TaskReport {
     told
 }
 
-async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn a_worker_that_takes_tasks_itself_keeps_to_the_budget(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     shop.configure(WorkConfigure { budget_micros: Some(3_000_000), ..Default::default() }).await;
     let tasks = shop.add((0..4).map(|index| plain(&format!("Job number {index}"))).collect()).await;
     let input = TaskTake { task: None, worker: Some("outside".into()), abilities: vec![], wait_seconds: None };
     let take = || verbs::TaskTake { project: shop.project.id, input: input.clone() };
-    let first = shop.floor.done(&shop.floor.ada, take()).await.taken.unwrap();
-    shop.floor.done(&shop.floor.ada, costing(first.task.id, first.lease.fence, 2_000_000)).await;
-    let refused = shop.floor.done(&shop.floor.ada, take()).await;
+    let first = shop.fixture.done(&shop.fixture.ada, take()).await.taken.unwrap();
+    shop.fixture.done(&shop.fixture.ada, costing(first.task.id, first.lease.fence, 2_000_000)).await;
+    let refused = shop.fixture.done(&shop.fixture.ada, take()).await;
     let why = refused.why_not.unwrap();
     assert!(refused.taken.is_none() && why.contains("the project's budget is spent"), "{why}");
     shop.start(1).await;
@@ -136,7 +136,7 @@ async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
     assert!(why.contains("the project's budget is spent"), "{why}");
 }
 
-/// The runner has another agent, whose sessions tell what they use or do not.
+/// Adds an agent to the runner; `counts`: whether its sessions report their usage.
 async fn knows(shop: &Shop, name: &str, counts: bool) {
     let mut about = about(8);
     let mode = AgentMode {
@@ -150,30 +150,30 @@ async fn knows(shop: &Shop, name: &str, counts: bool) {
     let agent = FoundAgent { name: name.into(), modes: Some(vec![mode]), ..about.agents[0].clone() };
     about.agents.push(agent);
     let seen = SeeRunner { runner: shop.runner, link: "box".into(), about: Some(about) };
-    shop.floor.done(&Caller::hub("link"), seen).await;
+    shop.fixture.done(&Caller::hub("link"), seen).await;
 }
 
-async fn what_an_agent_that_nobody_follows_says_it_cost_counts(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn reported_costs_count_if_sessions_do_not_measure_them(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     knows(&shop, "counted", true).await;
     let input = WorkerStart { agent: "counted".into(), ..Default::default() };
-    let counted = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let counted = shop.start_as(&shop.fixture.ada, input).await.remove(0);
     let task = shop.add(vec![plain("Costly, as its sessions tell")]).await[0];
     assert_eq!(shop.dispatch().await, 1);
     let fence = shop.task(task).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, costing(task, fence, 2_000_000)).await;
-    assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions tell");
+    shop.fixture.done(&shop.fixture.ada, costing(task, fence, 2_000_000)).await;
+    assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions measure the cost");
     let stop = verbs::WorkerStop { worker: counted.id, input: WorkerStop { force: true } };
-    shop.floor.done(&shop.floor.ada, stop).await;
+    shop.fixture.done(&shop.fixture.ada, stop).await;
     knows(&shop, "helper", false).await;
     let input = WorkerStart { agent: "helper".into(), budget_micros: Some(3_000_000), ..Default::default() };
-    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0);
     let tasks = shop.add(vec![plain("Costly"), plain("One too many")]).await;
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(tasks[0]).await;
     shop.at(session, SessionStatus::Working).await;
     let fence = shop.task(tasks[0]).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, costing(tasks[0], fence, 2_000_000)).await;
+    shop.fixture.done(&shop.fixture.ada, costing(tasks[0], fence, 2_000_000)).await;
     shop.looked_at(tasks[0], None).await;
     assert_eq!(shop.worker(worker.id).await.usage.cost_micros, Some(2_000_000));
     shop.exits(session, 0).await;
@@ -181,32 +181,32 @@ async fn what_an_agent_that_nobody_follows_says_it_cost_counts(floor: Floor) {
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Spent);
 }
 
-async fn what_several_reports_say_they_cost_is_added_up_once(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn the_costs_of_several_reports_are_added_once(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     knows(&shop, "helper", false).await;
     let input = WorkerStart { agent: "helper".into(), ..Default::default() };
-    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0).id;
+    let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0).id;
     let task = shop.add(vec![checked("Costly")]).await[0];
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     for micros in [2_000_000, 1_000_000] {
         let fence = shop.task(task).await.lease.unwrap().fence;
-        shop.floor.done(&shop.floor.ada, costing(task, fence, micros)).await;
+        shop.fixture.done(&shop.fixture.ada, costing(task, fence, micros)).await;
         shop.found(task, false, "not yet", None).await;
-        shop.floor.pass(1_000);
+        shop.fixture.pass(1_000);
     }
     shop.exits(session, 0).await;
     shop.finishes(task, "Now it is there.").await;
     let attempt = shop.detail(task).await.attempts.remove(0);
     let costs = (attempt.usage.cost_micros, shop.worker(worker).await.usage.cost_micros);
-    assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and what is collected says nothing new");
+    assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and the collected report adds nothing");
 }
 
-async fn what_tells_its_cost_at_the_end_is_not_done_in_vain(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_cost_reported_at_the_end_does_not_discard_the_work(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
-    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let worker = shop.start_as(&shop.fixture.ada, input).await.remove(0);
     for done in 1..=2 {
         let task = shop.add(vec![plain(&format!("Number {done} of them"))]).await[0];
         assert_eq!(shop.dispatch().await, 1);
@@ -222,8 +222,8 @@ async fn what_tells_its_cost_at_the_end_is_not_done_in_vain(floor: Floor) {
     assert_eq!((shop.dispatch().await, shop.worker(worker.id).await.status), (0, WorkerStatus::Spent));
 }
 
-async fn a_cost_that_is_corrected_is_counted_once(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_corrected_cost_is_counted_once(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Estimated")]).await[0];
     shop.dispatch().await;

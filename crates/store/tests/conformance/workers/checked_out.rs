@@ -1,26 +1,26 @@
-//! Where the work of a task is: on the branch that is checked out, whatever the workspace's own is called.
+//! A task's work is on the checked-out branch, which may not be the workspace's own.
 
 use domain::{ReportVerdict, SessionStatus, TaskId};
 use protocol::link::{Changes, FactBody};
 use protocol::{CheckedOut, Deliverables, GitStats, TaskTake, WorkerStop, verbs};
 
 use super::{Shop, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    a_report_names_the_branch_that_is_checked_out,
-    work_on_no_branch_names_none,
-    a_runner_that_does_not_say_means_the_workspace_s_own,
-    whoever_is_next_is_told_the_branch_that_was_checked_out,
+    a_report_names_the_checked_out_branch,
+    work_without_a_branch_names_none,
+    without_a_reported_branch_the_workspaces_branch_counts,
+    the_next_worker_gets_the_checked_out_branch,
 );
 
 fn on(name: &str) -> Option<CheckedOut> {
     Some(CheckedOut::Branch { name: name.into() })
 }
 
-/// What a finished task's report hands over when its runner found this checked out, and the branch of its attempt.
-async fn reported(floor: Floor, checked_out: Option<CheckedOut>) -> (Deliverables, Option<String>, Option<String>) {
-    let mut shop = Shop::open(floor).await;
+/// The branch in a finished task's report if its runner found this checked out, and the branch of its attempt.
+async fn reported(fixture: Fixture, checked_out: Option<CheckedOut>) -> (Deliverables, Option<String>, Option<String>) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Do it elsewhere")]).await[0];
     shop.dispatch().await;
@@ -34,34 +34,34 @@ async fn reported(floor: Floor, checked_out: Option<CheckedOut>) -> (Deliverable
     (detail.reports.remove(0).deliverables, detail.attempts.remove(0).branch, own)
 }
 
-async fn a_report_names_the_branch_that_is_checked_out(floor: Floor) {
-    let (made, attempt, _) = reported(floor, on("else`\nwhere")).await;
+async fn a_report_names_the_checked_out_branch(fixture: Fixture) {
+    let (made, attempt, _) = reported(fixture, on("else`\nwhere")).await;
     assert_eq!((made.branch.as_deref(), attempt.as_deref()), (Some("else  where"), Some("else  where")));
     assert_eq!(made.commits, ["c1"]);
 }
 
-async fn work_on_no_branch_names_none(floor: Floor) {
-    let (made, attempt, _) = reported(floor, Some(CheckedOut::Commit {})).await;
+async fn work_without_a_branch_names_none(fixture: Fixture) {
+    let (made, attempt, _) = reported(fixture, Some(CheckedOut::Commit {})).await;
     assert_eq!((made.branch, attempt), (None, None));
 }
 
-async fn a_runner_that_does_not_say_means_the_workspace_s_own(floor: Floor) {
-    let (made, attempt, own) = reported(floor, None).await;
+async fn without_a_reported_branch_the_workspaces_branch_counts(fixture: Fixture) {
+    let (made, attempt, own) = reported(fixture, None).await;
     assert_eq!((made.branch, attempt), (own.clone(), own));
 }
 
-/// Ada's worker is stopped half-way, and somebody else takes the task: the branch that they are told, and their brief.
+/// Ada's worker is stopped half-way and another one takes the task: returns its branch and its brief.
 async fn next(shop: &Shop, task: TaskId) -> (Option<String>, String) {
     let worker = shop.task(task).await.assigned_to.unwrap();
-    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker, input: WorkerStop { force: true } }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker, input: WorkerStop { force: true } }).await;
     let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
     let taken =
-        shop.floor.done(&shop.floor.bo, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
+        shop.fixture.done(&shop.fixture.bo, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
     (taken.handover.unwrap().branch, taken.brief)
 }
 
-async fn whoever_is_next_is_told_the_branch_that_was_checked_out(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn the_next_worker_gets_the_checked_out_branch(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Do it elsewhere"), plain("Do it nowhere")]).await;
     shop.dispatch().await;
@@ -71,7 +71,7 @@ async fn whoever_is_next_is_told_the_branch_that_was_checked_out(floor: Floor) {
         let workspace = shop.detail(*task).await.attempts[0].workspace.unwrap();
         let stats = Some(GitStats { checked_out, ..Default::default() });
         let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes: None, saved_at: None };
-        shop.memory.happened(&shop.floor, fact).await;
+        shop.memory.happened(&shop.fixture, fact).await;
     }
     let (branch, brief) = next(&shop, tasks[0]).await;
     assert_eq!(branch.as_deref(), Some("elsewhere"));

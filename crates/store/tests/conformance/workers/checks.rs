@@ -1,4 +1,4 @@
-//! What becomes of reports that runners check.
+//! Reports that runners check.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
@@ -8,25 +8,25 @@ use store::Caller;
 
 use super::{Shop, checked, plain};
 use crate::execution::runner;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    what_is_met_is_done_and_what_is_not_goes_back_with_reasons,
-    after_too_many_refusals_another_worker_and_then_a_person,
-    no_progress_is_noticed,
-    what_is_stuck_is_for_a_person_and_said_once,
-    two_outputs_that_meet_are_for_a_person,
-    patches_are_for_those_who_may_look_whoever_worked,
-    what_a_command_printed_is_for_those_who_may_look,
-    what_waits_for_a_person_is_compared_too,
-    what_has_nothing_to_be_checked_is_compared_too,
-    what_cannot_be_compared_goes_on_without_that,
-    outputs_from_different_commits_are_compared_where_they_began_alike,
-    what_builds_on_another_output_does_not_meet_it,
-    what_was_reported_is_judged_whatever_becomes_of_its_worker,
-    what_cannot_be_checked_is_for_a_person,
-    only_the_runner_that_checks_says_what_it_found,
-    a_report_waits_until_its_runner_begins_to_check_it,
+    a_report_is_accepted_or_goes_back_with_the_unmet_criteria,
+    a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person,
+    a_worker_without_progress_loses_its_task,
+    a_stuck_task_is_escalated_once,
+    conflicting_outputs_are_escalated,
+    only_people_with_access_to_the_session_see_patches,
+    only_people_with_access_to_the_session_see_command_output,
+    reports_that_wait_for_a_person_are_compared_too,
+    reports_without_criteria_to_check_are_compared_too,
+    a_report_that_cannot_be_compared_is_judged_without_it,
+    outputs_from_different_commits_are_compared_in_files_that_began_alike,
+    an_output_does_not_conflict_with_one_that_it_builds_on,
+    a_report_is_judged_even_if_its_worker_is_stopped,
+    an_uncheckable_report_is_escalated,
+    only_the_checking_runner_reports_the_result,
+    a_report_is_pending_until_its_runner_starts_the_check,
 );
 
 fn result(passed: bool, reason: &str) -> CriterionResult {
@@ -47,7 +47,7 @@ fn changes(tree: &str, lines: (u32, u32)) -> Changes {
 }
 
 impl Shop {
-    /// The report of a task that is to be checked.
+    /// The pending report of a task.
     pub(super) async fn pending(&self, task: TaskId) -> ReportId {
         let (_, checks) = self.desired().await;
         checks.iter().find(|check| check.task == task).expect("its report is to be checked").report
@@ -56,12 +56,12 @@ impl Shop {
     pub(super) async fn found(&mut self, task: TaskId, passed: bool, reason: &str, changes: Option<Changes>) {
         let report = self.pending(task).await;
         let results = vec![result(passed, reason)];
-        self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
+        self.memory.happened(&self.fixture, FactBody::Checked { report, results, changes }).await;
     }
 }
 
-async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_is_accepted_or_goes_back_with_the_unmet_criteria(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
@@ -78,7 +78,7 @@ async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor
     let (sessions, checks) = shop.desired().await;
     assert!(checks.is_empty());
     let plan = sessions.iter().find(|plan| plan.session == second).unwrap();
-    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "it goes on with the conversation");
+    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "it resumes the conversation");
     assert!(plan.prompt.contains("`out.txt` does not exist"), "{}", plan.prompt);
     assert_eq!(detail.attempts[0].sessions, [first, second]);
     shop.finishes(task, "Now it is there.").await;
@@ -87,13 +87,13 @@ async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor
     let detail = shop.detail(task).await;
     assert_eq!(detail.task.status, TaskStatus::Done);
     let again = FactBody::Checked { report, results: vec![result(false, "no")], changes: None };
-    shop.memory.happened(&shop.floor, again).await;
+    shop.memory.happened(&shop.fixture, again).await;
     assert_eq!(shop.detail(task).await, detail, "the first verdict counts");
     assert_eq!(shop.worker(worker.id).await.done, 1);
 }
 
-async fn after_too_many_refusals_another_worker_and_then_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let task = shop.add(vec![checked("Hopeless")]).await[0];
     let mut holders = Vec::new();
@@ -108,12 +108,12 @@ async fn after_too_many_refusals_another_worker_and_then_a_person(floor: Floor) 
     assert_eq!(detail.escalations[0].kind, EscalationKind::Refused);
     assert_eq!(detail.attempts.len(), 2);
     assert!(detail.attempts.iter().all(|attempt| attempt.outcome != AttemptOutcome::Open));
-    assert!(holders[..3].iter().all(|worker| *worker == holders[0]), "back twice");
+    assert!(holders[..3].iter().all(|worker| *worker == holders[0]), "sent back twice");
     assert!(holders[3..].iter().all(|worker| *worker == holders[3]) && holders[3] != holders[0]);
 }
 
-async fn no_progress_is_noticed(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_worker_without_progress_loses_its_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let settings = protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() };
     shop.configure(settings).await;
     shop.start(1).await;
@@ -125,14 +125,14 @@ async fn no_progress_is_noticed(floor: Floor) {
         shop.finishes(task, "All done!").await;
         shop.found(task, false, "nothing changed", Some(changes("same", (1, 1)))).await;
     }
-    assert_eq!(shop.task(task).await.assigned_to, None, "going on with the same one is useless");
+    assert_eq!(shop.task(task).await.assigned_to, None, "the same worker does not get it again");
     let log = shop.log().await;
-    let stuck = log.iter().find(|entry| entry.what.word() == "stuck").expect("it is written down");
+    let stuck = log.iter().find(|entry| entry.what.word() == "stuck").expect("it is logged");
     assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
-async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.configure(protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() }).await;
     shop.start(2).await;
     let task = shop.add(vec![checked("Turn in circles")]).await[0];
@@ -143,7 +143,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
         shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
         entries.push(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count());
     }
-    assert_eq!(entries, [0, 0, 1, 1], "it is decided with the third, and the fourth says nothing new");
+    assert_eq!(entries, [0, 0, 1, 1], "the third report decides, and the fourth adds no entry");
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Escalated, 2));
     let asked = &detail.escalations[0];
@@ -154,10 +154,10 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
     let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what.word() == "escalated").collect();
     assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
-    // Whoever says that it is to be tried again means more than once.
+    // A retry by a person allows several more tries.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
-    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
-    shop.floor.pass(1_000);
+    shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
+    shop.fixture.pass(1_000);
     shop.dispatch().await;
     let holder = shop.task(task).await.assigned_to;
     for _ in 0..2 {
@@ -170,8 +170,8 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count(), 2);
 }
 
-async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn conflicting_outputs_are_escalated(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
     shop.dispatch().await;
@@ -191,8 +191,8 @@ async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
     assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
 }
 
-async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn reports_that_wait_for_a_person_are_compared_too(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let mut judged = checked("Rename the function");
     judged.acceptance.push(Criterion::Text { text: "The name is a good one".into() });
@@ -208,8 +208,8 @@ async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
     assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
 }
 
-async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn reports_without_criteria_to_check_are_compared_too(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), judged]).await;
@@ -227,8 +227,8 @@ async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
     }
 }
 
-async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_that_cannot_be_compared_is_judged_without_it(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
     let tasks = shop.add(vec![plain("Rename the function"), judged]).await;
@@ -237,7 +237,7 @@ async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
         shop.ends(*task, "Done.").await;
         let report = shop.pending(*task).await;
         let fact = FactBody::CheckFailed { report, detail: "its disk is full".into(), cause: CheckTrouble::Other };
-        shop.memory.happened(&shop.floor, fact).await;
+        shop.memory.happened(&shop.fixture, fact).await;
     }
     let first = shop.detail(tasks[0]).await;
     assert_eq!((first.task.status, first.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
@@ -248,8 +248,8 @@ async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
     assert!(said[0].reason.ends_with("its runner could not look at the work"), "{}", said[0].reason);
 }
 
-async fn outputs_from_different_commits_are_compared_where_they_began_alike(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn outputs_from_different_commits_are_compared_in_files_that_began_alike(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(3).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), plain("Move it")]).await;
     shop.dispatch().await;
@@ -259,13 +259,17 @@ async fn outputs_from_different_commits_are_compared_where_they_began_alike(floo
         change.files[0].before = Some(before.into());
         shop.looked_at(*task, Some(change)).await;
     }
-    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done, "its lines are other lines");
+    assert_eq!(
+        shop.task(tasks[1]).await.status,
+        TaskStatus::Done,
+        "the line numbers of another version do not conflict"
+    );
     let asked = shop.detail(tasks[2]).await.escalations.remove(0);
     assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
 }
 
-async fn what_builds_on_another_output_does_not_meet_it(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_output_does_not_conflict_with_one_that_it_builds_on(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), plain("Rename it again")]).await;
     shop.dispatch().await;
@@ -277,8 +281,8 @@ async fn what_builds_on_another_output_does_not_meet_it(floor: Floor) {
     assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done);
 }
 
-async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_is_judged_even_if_its_worker_is_stopped(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let tasks = shop.add(vec![plain("Rename the function"), checked("Write out.txt")]).await;
     shop.dispatch().await;
@@ -287,7 +291,7 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor
     }
     for worker in &workers {
         let stop = verbs::WorkerStop { worker: worker.id, input: WorkerStop { force: false } };
-        shop.floor.done(&shop.floor.ada, stop).await;
+        shop.fixture.done(&shop.fixture.ada, stop).await;
     }
     shop.looked_at(tasks[0], None).await;
     shop.found(tasks[1], true, "fine", None).await;
@@ -301,58 +305,58 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor
     }
 }
 
-async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_uncheckable_report_is_escalated(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Beyond reach")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Done.").await;
     let report = shop.pending(task).await;
     let fact = FactBody::CheckFailed { report, detail: "the workspace is gone".into(), cause: CheckTrouble::Other };
-    shop.memory.happened(&shop.floor, fact).await;
+    shop.memory.happened(&shop.fixture, fact).await;
     let detail = shop.detail(task).await;
     assert_eq!(detail.escalations[0].kind, EscalationKind::Uncheckable);
     assert!(detail.escalations[0].context.text.contains("gone"));
 }
 
-async fn only_the_runner_that_checks_says_what_it_found(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn only_the_checking_runner_reports_the_result(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Guarded")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Done.").await;
     let report = shop.pending(task).await;
-    let foreign = runner(&shop.floor, &shop.floor.bo, "foreign", 1).await;
+    let foreign = runner(&shop.fixture, &shop.fixture.bo, "foreign", 1).await;
     let mut liar = crate::execution::Memory::new(foreign);
     let fact = FactBody::Checked { report, results: vec![result(true, "trust me")], changes: None };
-    liar.happened(&shop.floor, fact).await;
+    liar.happened(&shop.fixture, fact).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
 }
 
-async fn a_report_waits_until_its_runner_begins_to_check_it(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_is_pending_until_its_runner_starts_the_check(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Wrote it.").await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
     let report = shop.pending(task).await;
-    let aside = runner(&shop.floor, &shop.floor.ada, "aside", 4).await;
-    crate::execution::Memory::new(aside).happened(&shop.floor, FactBody::Checking { report }).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "that is not for this one to say");
+    let aside = runner(&shop.fixture, &shop.fixture.ada, "aside", 4).await;
+    crate::execution::Memory::new(aside).happened(&shop.fixture, FactBody::Checking { report }).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "another runner may not report this");
     for _ in 0..2 {
-        shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
+        shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
         assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
-        assert_eq!(shop.pending(task).await, report, "it is to be checked until that is done");
+        assert_eq!(shop.pending(task).await, report, "the check stays wanted until it is done");
     }
     shop.found(task, true, "it is there", None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
-    shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
+    shop.memory.happened(&shop.fixture, FactBody::Checking { report }).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done, "a later fact changes nothing");
 }
 
-async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn only_people_with_access_to_the_session_see_patches(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
     shop.dispatch().await;
@@ -360,10 +364,10 @@ async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
         shop.finishes(*task, "Done.").await;
         shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
     }
-    // As it is asked when the second worker is an external one: no session is behind it.
-    shop.floor.raw().await.run("UPDATE escalations SET session = NULL").await;
+    // As if the second worker were external: the question has no session.
+    shop.fixture.raw().await.run("UPDATE escalations SET session = NULL").await;
     let asked = async |caller: &Caller| {
-        let store = &shop.floor.store;
+        let store = &shop.fixture.store;
         let mut seen = store.task_detail(caller, tasks[1]).await.unwrap().escalations;
         seen.extend(store.escalations(caller, Default::default()).await.unwrap());
         seen.push(store.escalation(caller, seen[0].id).await.unwrap());
@@ -375,24 +379,24 @@ async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
         assert_eq!(seen.len(), 4);
         seen.into_iter().map(|one| (one.context.diff, one.context.other_diff)).collect::<Vec<_>>()
     };
-    for seen in asked(&shop.floor.ada).await {
+    for seen in asked(&shop.fixture.ada).await {
         assert_eq!(seen, (Some("+t1".into()), Some("+t0".into())));
     }
-    for caller in [&shop.floor.bo, &Floor::observer(shop.project.id)] {
+    for caller in [&shop.fixture.bo, &Fixture::observer(shop.project.id)] {
         for seen in asked(caller).await {
             assert_eq!(seen, (None, None), "{caller:?}");
         }
     }
-    // The other one is Bo's: they see that one, and not Ada's.
-    let bo = crate::floor::id(&shop.floor.bo);
-    shop.floor.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
-    for seen in asked(&shop.floor.bo).await {
+    // The other output is Bo's: he sees that one, but not Ada's.
+    let bo = crate::fixture::id(&shop.fixture.bo);
+    shop.fixture.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
+    for seen in asked(&shop.fixture.bo).await {
         assert_eq!(seen, (None, Some("+t0".into())));
     }
 }
 
-async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn only_people_with_access_to_the_session_see_command_output(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let argv = vec!["cat".into(), "token".into()];
     let acceptance = vec![Criterion::Command { argv, exit_code: None, timeout_seconds: None }];
@@ -407,16 +411,16 @@ async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
     assert_eq!(whole.reports[0].summary, "sf_printed");
     assert!(whole.reports[0].reason.as_deref().unwrap().contains("sf_hidden"));
     assert!(whole.reports[0].results[0].reason.contains("sf_hidden"));
-    let theirs = shop.floor.store.task_detail(&shop.floor.bo, task).await.unwrap();
+    let theirs = shop.fixture.store.task_detail(&shop.fixture.bo, task).await.unwrap();
     assert_eq!(theirs.reports[0].reason.as_deref(), Some(open));
     assert_eq!(theirs.reports[0].results[0].reason, open);
     assert_eq!(theirs.reports[0].results[0].passed, Some(false));
     assert_eq!((theirs.task.session, theirs.attempts[0].sessions.len()), (None, 0));
     let text = serde_json::to_string(&theirs).unwrap();
     assert!(!text.contains("sf_"), "{text}");
-    let log = shop.floor.store.work_log(&shop.floor.bo, shop.project.id, Default::default()).await.unwrap();
+    let log = shop.fixture.store.work_log(&shop.fixture.bo, shop.project.id, Default::default()).await.unwrap();
     assert!(!serde_json::to_string(&log).unwrap().contains("sf_"), "{log:?}");
-    for event in shop.floor.heard().iter().filter(|event| event.execution_of.is_none()) {
+    for event in shop.fixture.heard().iter().filter(|event| event.execution_of.is_none()) {
         let text = serde_json::to_string(&event.body).unwrap();
         assert!(!text.contains("sf_hidden") && !text.contains("sf_printed"), "{text}");
     }

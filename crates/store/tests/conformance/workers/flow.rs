@@ -1,23 +1,23 @@
-//! From a task to its session, and from what the session does to the end of the task.
+//! From a task to its session, and from the session's facts to the end of the task.
 
 use domain::{AttemptOutcome, HoldUp, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::{WorkerStop, verbs};
 
 use super::{Shop, plain};
 use crate::execution::show;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    prose_is_collected_and_the_next_task_follows,
-    a_session_that_fails_fails_its_attempt_and_another_worker_is_next,
-    a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits,
-    a_provider_s_limit_pauses_and_resumes,
-    the_sessions_of_a_worker_that_lost_its_task_change_nothing,
+    a_final_message_becomes_the_report_and_the_next_task_follows,
+    a_failed_session_fails_its_attempt_and_another_worker_is_next,
+    a_stopped_worker_releases_its_task_and_its_workspace_is_kept,
+    a_providers_limit_pauses_a_worker_until_it_ends,
+    sessions_of_a_worker_that_lost_its_task_change_nothing,
     all_workers_stop_at_once,
 );
 
-async fn prose_is_collected_and_the_next_task_follows(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_final_message_becomes_the_report_and_the_next_task_follows(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let tasks = shop.add(vec![plain("Say hello"), plain("Wave goodbye")]).await;
     assert_eq!(shop.dispatch().await, 1);
@@ -43,8 +43,8 @@ async fn prose_is_collected_and_the_next_task_follows(floor: Floor) {
     assert_eq!(shop.task(tasks[1]).await.assigned_to, Some(worker.id));
 }
 
-async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_failed_session_fails_its_attempt_and_another_worker_is_next(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do the impossible")]).await[0];
     shop.dispatch().await;
@@ -58,7 +58,7 @@ async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(floor
     assert_eq!(shop.worker(first).await.failures, 1);
     assert_eq!(shop.dispatch().await, 1);
     let second = shop.task(task).await.assigned_to.unwrap();
-    assert_ne!(first, second, "whoever failed at it is left out while there are others");
+    assert_ne!(first, second, "a worker that failed is skipped while there are others");
     assert!(workers.iter().any(|worker| worker.id == second));
     let session = shop.session(task).await;
     shop.exits(session, 3).await;
@@ -67,28 +67,28 @@ async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(floor
     assert_eq!(detail.escalations.len(), 1);
 }
 
-async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_stopped_worker_releases_its_task_and_its_workspace_is_kept(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Long work")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     let input = WorkerStop { force: false };
-    let stopped = shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: worker.id, input }).await;
+    let stopped = shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker: worker.id, input }).await;
     assert_eq!(stopped.status, WorkerStatus::Stopping);
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.task.session), (TaskStatus::Ready, None));
     assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released);
-    assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
+    assert!(show(&shop.fixture, &shop.fixture.ada, session).await.stopping);
     let other = shop.start(1).await.remove(0);
     assert_eq!(shop.dispatch().await, 1, "at once");
     let detail = shop.detail(task).await;
     assert_eq!(detail.task.assigned_to, Some(other.id));
-    assert_eq!(detail.attempts[1].workspace, detail.attempts[0].workspace, "it goes on where the other was");
+    assert_eq!(detail.attempts[1].workspace, detail.attempts[0].workspace, "it continues in the other's workspace");
     let next = detail.task.session.unwrap();
     let wanted = |sessions: &[protocol::link::DesiredSession]| sessions.iter().any(|plan| plan.session == next);
-    assert!(!wanted(&shop.desired().await.0), "not before the other is out");
+    assert!(!wanted(&shop.desired().await.0), "not before the other session has exited");
     shop.exits(session, 0).await;
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Stopped);
     let (sessions, _) = shop.desired().await;
@@ -98,8 +98,8 @@ async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(fl
     assert_eq!(shop.task(task).await.status, TaskStatus::Assigned, "the old session's end is no news");
 }
 
-async fn a_provider_s_limit_pauses_and_resumes(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_providers_limit_pauses_a_worker_until_it_ends(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
     shop.dispatch().await;
@@ -107,28 +107,28 @@ async fn a_provider_s_limit_pauses_and_resumes(floor: Floor) {
     shop.held_up(session, HoldUp::RateLimit, Some(120)).await;
     let paused = shop.worker(worker.id).await;
     assert_eq!(paused.status, WorkerStatus::Paused);
-    assert_eq!(paused.until, Some(shop.floor.store.now().plus_millis(120_000)));
+    assert_eq!(paused.until, Some(shop.fixture.store.now().plus_millis(120_000)));
     shop.exits(session, 1).await;
     let detail = shop.detail(task).await;
-    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit is nobody's failure");
+    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit counts as no failure");
     assert_eq!(shop.worker(worker.id).await.failures, 0);
     assert_eq!(shop.dispatch().await, 0);
-    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
+    let due = shop.fixture.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert_eq!(due.projects, [(shop.project.id, paused.until.unwrap())]);
-    shop.floor.pass(120_000);
+    shop.fixture.pass(120_000);
     assert_eq!(shop.dispatch().await, 1);
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
     assert!(shop.decided("paused").await && shop.decided("resumed").await);
 }
 
-async fn the_sessions_of_a_worker_that_lost_its_task_change_nothing(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn sessions_of_a_worker_that_lost_its_task_change_nothing(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Contested")]).await[0];
     shop.dispatch().await;
     let (first, old) = (shop.task(task).await.assigned_to.unwrap(), shop.session(task).await);
     let input = WorkerStop { force: true };
-    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: first, input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker: first, input }).await;
     shop.dispatch().await;
     let before = shop.task(task).await;
     assert_eq!(before.assigned_to, workers.iter().map(|worker| worker.id).find(|id| *id != first));
@@ -140,13 +140,13 @@ async fn the_sessions_of_a_worker_that_lost_its_task_change_nothing(floor: Floor
     assert!(after.reports.is_empty());
 }
 
-async fn all_workers_stop_at_once(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn all_workers_stop_at_once(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     shop.start(3).await;
     let tasks = shop.add(vec![plain("One"), plain("Two of a kind")]).await;
     assert_eq!(shop.dispatch().await, 2);
     let command = verbs::WorkerStopAll { project: shop.project.id, input: WorkerStop { force: false } };
-    let stopped = shop.floor.done(&shop.floor.ada, command).await;
+    let stopped = shop.fixture.done(&shop.fixture.ada, command).await;
     assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopping).count(), 2);
     assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopped).count(), 1);
     for task in tasks {

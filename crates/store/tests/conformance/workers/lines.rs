@@ -1,18 +1,18 @@
-//! The line of work that a task began ends with it; those of people are theirs.
+//! A task's own activity ends with the task; people's activities stay as they are.
 
 use domain::{ActivityId, ActivityStatus, SessionStatus, TaskStatus};
 use protocol::{ActivityCreate, ActivityUpdate, SessionSpawn, TaskAdd, verbs};
 
 use super::{Shop, plain};
 use crate::execution::spawn;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::{cancel, report, retry};
 
 both!(
-    what_a_task_began_ends_with_it,
-    it_ends_with_the_last_session_and_the_last_task,
-    what_is_cancelled_is_abandoned_and_goes_on_when_retried,
-    what_people_made_or_hold_stays,
+    the_activity_of_a_task_ends_with_the_task,
+    an_activity_ends_with_its_last_session_and_task,
+    the_activity_of_a_cancelled_task_is_abandoned_until_a_retry,
+    activities_that_people_created_or_changed_stay,
 );
 
 impl Shop {
@@ -21,12 +21,12 @@ impl Shop {
     }
 
     async fn at_line(&self, activity: ActivityId) -> ActivityStatus {
-        self.floor.store.activity(&self.floor.ada, activity).await.unwrap().status
+        self.fixture.store.activity(&self.fixture.ada, activity).await.unwrap().status
     }
 }
 
-async fn what_a_task_began_ends_with_it(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn the_activity_of_a_task_ends_with_the_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
     shop.dispatch().await;
@@ -36,8 +36,8 @@ async fn what_a_task_began_ends_with_it(floor: Floor) {
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn it_ends_with_the_last_session_and_the_last_task(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_activity_ends_with_its_last_session_and_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
     shop.dispatch().await;
@@ -45,42 +45,42 @@ async fn it_ends_with_the_last_session_and_the_last_task(floor: Floor) {
     shop.at(session, SessionStatus::Working).await;
     let more = shop.add(vec![TaskAdd { activity: Some(line), ..plain("And the stairs") }]).await[0];
     let fence = shop.task(task).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, report(task, fence, "It is clean.")).await;
+    shop.fixture.done(&shop.fixture.ada, report(task, fence, "It is clean.")).await;
     shop.looked_at(task, None).await;
     shop.exits(session, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "another task belongs to it");
     let look = SessionSpawn { activity: Some(line), agent: "codex".into(), ..Default::default() };
-    let mine = shop.floor.done(&shop.floor.ada, spawn(look, &[shop.runner])).await;
+    let mine = shop.fixture.done(&shop.fixture.ada, spawn(look, &[shop.runner])).await;
     shop.dispatch().await;
     shop.finishes(more, "They are, too.").await;
     assert_eq!(shop.task(more).await.status, TaskStatus::Done);
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "somebody still works in it");
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "a session still works in it");
     shop.exits(mine.id, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn what_is_cancelled_is_abandoned_and_goes_on_when_retried(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn the_activity_of_a_cancelled_task_is_abandoned_until_a_retry(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Sweep the floor")]).await[0];
     shop.dispatch().await;
     let (line, session) = (shop.line(task).await, shop.session(task).await);
-    cancel(&shop.floor, task).await;
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "its session is not over");
+    cancel(&shop.fixture, task).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "its session has not exited");
     shop.exits(session, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Abandoned);
-    retry(&shop.floor, task).await;
+    retry(&shop.fixture, task).await;
     shop.dispatch().await;
     assert_eq!((shop.line(task).await, shop.at_line(line).await), (line, ActivityStatus::Active));
     shop.finishes(task, "Now it is clean.").await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
 }
 
-async fn what_people_made_or_hold_stays(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn activities_that_people_created_or_changed_stay(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let input = ActivityCreate { content: "Spring cleaning".into(), ..Default::default() };
-    let mine = shop.floor.done(&shop.floor.ada, verbs::ActivityCreate { project: shop.project.id, input }).await.id;
+    let mine = shop.fixture.done(&shop.fixture.ada, verbs::ActivityCreate { project: shop.project.id, input }).await.id;
     let task = shop.add(vec![TaskAdd { activity: Some(mine), ..plain("Sweep the floor") }]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "It is clean.").await;
@@ -90,7 +90,7 @@ async fn what_people_made_or_hold_stays(floor: Floor) {
     shop.dispatch().await;
     let line = shop.line(other).await;
     let input = ActivityUpdate { status: Some(ActivityStatus::Blocked), ..Default::default() };
-    shop.floor.done(&shop.floor.ada, verbs::ActivityUpdate { activity: line, input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::ActivityUpdate { activity: line, input }).await;
     shop.finishes(other, "There are seven.").await;
-    assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "somebody said what it is at");
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "a person set its status");
 }

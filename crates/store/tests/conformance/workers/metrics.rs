@@ -1,4 +1,4 @@
-//! How the work goes, in numbers.
+//! Metrics of a project's work.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::{
@@ -7,38 +7,38 @@ use protocol::{
 use store::{Caller, LastHeard, RenewLeases, StoreError};
 
 use super::{Shop, checked, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::{expire, report, taken};
 
 both!(
-    numbers_are_as_things_were,
-    a_history_is_counted_as_by_hand,
-    a_failure_is_noticed_when_its_runner_is_heard_again,
-    nothing_is_measured_where_nothing_was,
-    who_does_what_is_told,
+    metrics_match_the_events,
+    metrics_of_a_history_match_manual_counts,
+    a_failure_is_noticed_when_its_runner_reconnects,
+    metrics_of_an_empty_project_are_empty,
+    the_current_work_is_listed,
 );
 
-async fn numbers_are_as_things_were(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn metrics_match_the_events(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Alpha"), plain("Beta is next"), plain("Gamma comes third")]).await;
-    shop.floor.pass(1_000);
+    shop.fixture.pass(1_000);
     assert_eq!(shop.dispatch().await, 2);
     let session = shop.session(tasks[0]).await;
     shop.costs(session, 2_500).await;
-    shop.floor.pass(10_000);
+    shop.fixture.pass(10_000);
     shop.finishes(tasks[0], "done").await;
     shop.finishes(tasks[1], "done").await;
-    shop.floor.pass(1_000);
+    shop.fixture.pass(1_000);
     shop.dispatch().await;
-    shop.floor.pass(10_000);
+    shop.fixture.pass(10_000);
     let session = shop.session(tasks[2]).await;
     shop.exits(session, 1).await;
     let page = MetricsPage { hours: Some(1) };
-    let metrics = shop.floor.store.metrics(&shop.floor.bo, shop.project.id, page).await.unwrap();
+    let metrics = shop.fixture.store.metrics(&shop.fixture.bo, shop.project.id, page).await.unwrap();
     let done = metrics.counts.iter().find(|count| count.status == TaskStatus::Done).unwrap();
     assert_eq!(done.count, 2);
-    assert_eq!(metrics.speed_up, Some(100), "20 s of work that was not in vain in 20 s with any");
+    assert_eq!(metrics.speed_up, Some(100), "20 s of successful work in 20 s with any work");
     assert_eq!(metrics.usage.cost_micros, Some(2_500));
     assert_eq!(metrics.waiting_ms, Some((1_000 + 1_000 + 12_000) / 3));
     assert_eq!(metrics.interventions, 0);
@@ -49,30 +49,30 @@ async fn numbers_are_as_things_were(floor: Floor) {
     assert_eq!(metrics.series.iter().map(|point| point.cost_micros).sum::<u64>(), 2_500);
     assert_eq!((metrics.busy, metrics.peak), (30 * 100 / 3_600, 2));
     let at_once = Some(Noticed { times: 1, median_ms: 0, longest_ms: 0 });
-    assert_eq!((metrics.vanished, metrics.failures), (None, at_once), "its runner said so at once");
+    assert_eq!((metrics.vanished, metrics.failures), (None, at_once), "its runner reported it at once");
     let bad = MetricsPage { hours: Some(0) };
-    let error = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, bad).await;
+    let error = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, bad).await;
     assert!(matches!(error, Err(StoreError::Invalid { field: "hours", .. })));
 }
 
-async fn who_does_what_is_told(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn the_current_work_is_listed(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![protocol::TaskAdd { files: vec!["src/a.rs".into()], ..plain("Mend a") }]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
-    let doing = shop.floor.store.doing(&shop.floor.bo, shop.project.id).await.unwrap();
+    let doing = shop.fixture.store.doing(&shop.fixture.bo, shop.project.id).await.unwrap();
     assert_eq!(doing.len(), 1);
     assert_eq!((doing[0].who.as_str(), doing[0].what.as_str()), ("codex 1", "Mend a"));
     assert_eq!(doing[0].files, ["src/a.rs"]);
 }
 
-/// A person accepts what they were asked about.
+/// A person accepts the report of an open escalation.
 async fn accepts(shop: &Shop, task: TaskId) {
-    let asked = shop.detail(task).await.escalations.pop().expect("somebody is asked");
+    let asked = shop.detail(task).await.escalations.pop().expect("there is an escalation");
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
-    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
 }
 
 /// Stretches are 75 s long, and the last one ends after 240: they begin at -60, 15, 90 and 165.
@@ -91,35 +91,35 @@ fn over_time(metrics: &Metrics, noticed: &Option<Noticed>) {
     assert_eq!(of(|point| Some(point.busy)), [2_000 / 75, 2_000 / 75, 100, 100].map(Some));
 }
 
-/// Two sessions fail; one is told of at once, the other when its runner is heard from again, 40 s later.
-async fn a_failure_is_noticed_when_its_runner_is_heard_again(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+/// Two sessions fail; one is reported at once, the other when its runner reconnects, 40 s later.
+async fn a_failure_is_noticed_when_its_runner_reconnects(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("Break at once"), plain("Break unheard")]).await;
     assert_eq!(shop.dispatch().await, 2);
-    shop.floor.pass(5_000);
+    shop.fixture.pass(5_000);
     let sessions = (shop.session(tasks[0]).await, shop.session(tasks[1]).await);
-    let broke = shop.floor.store.now();
+    let broke = shop.fixture.store.now();
     shop.exits(sessions.0, 1).await;
-    shop.floor.pass(40_000);
+    shop.fixture.pass(40_000);
     shop.exited(sessions.1, 1, broke).await;
-    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    let metrics = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
     assert_eq!(metrics.failures, Some(Noticed { times: 2, median_ms: 0, longest_ms: 40_000 }));
     assert_eq!((metrics.vanished, metrics.detection_ms), (None, None));
     assert_eq!(metrics.series[47].failures, metrics.failures);
-    // Whoever says that it failed is not found out, even if an earlier session of the task ended so.
-    let held = taken(&shop.floor, shop.project.id, "outside").await;
+    // A failure that the worker itself reports does not count as noticed, even if an earlier session of the task failed.
+    let held = taken(&shop.fixture, shop.project.id, "outside").await;
     assert!(tasks.contains(&held.task.id));
     let mut gives_up = report(held.task.id, held.lease.fence, "no");
     gives_up.input.failed = Some("it cannot be done".into());
-    shop.floor.done(&shop.floor.ada, gives_up).await;
-    let after = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    shop.fixture.done(&shop.fixture.ada, gives_up).await;
+    let after = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
     assert_eq!(after.failures, metrics.failures);
 }
 
-async fn nothing_is_measured_where_nothing_was(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+async fn metrics_of_an_empty_project_are_empty(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let metrics = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
     assert_eq!((metrics.interventions, metrics.over, metrics.interventions_per_task), (0, 0, 0));
     assert_eq!((metrics.speed_up, metrics.busy, metrics.peak), (None, 0, 0));
     assert_eq!((metrics.context_scores, metrics.context_score), (vec![0; 5], None));
@@ -129,10 +129,10 @@ async fn nothing_is_measured_where_nothing_was(floor: Floor) {
 }
 
 /// In seconds: two managed workers work from 0 to 10, and people accept both results at 70, one that only they could
-/// judge and one that the checks refused. At 70 somebody takes a task, is last heard from at 100, and is lost at 190; the
-/// other does it until 200. Somebody outside does two more, until 220 and 240.
-async fn a_history_is_counted_as_by_hand(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+/// judge and one that the checks refused. At 70 a worker takes a task, is last heard from at 100, and is lost at 190; the
+/// other does it until 200. An external worker does two more, until 220 and 240.
+async fn metrics_of_a_history_match_manual_counts(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let strict = WorkConfigure { tries_per_worker: Some(0), workers_per_task: Some(1), ..Default::default() };
     shop.configure(strict).await;
     let workers = shop.start(2).await;
@@ -144,13 +144,13 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
         let session = shop.session(*task).await;
         shop.costs(session, micros).await;
     }
-    shop.floor.pass(10_000);
+    shop.fixture.pass(10_000);
     shop.finishes(tasks[0], "Here it is.").await;
     shop.finishes(tasks[1], "Here it is.").await;
     shop.found(tasks[1], false, "`out.txt` is empty", None).await;
     assert_eq!(shop.detail(tasks[0]).await.escalations[0].kind, EscalationKind::Judgement);
     assert_eq!(shop.detail(tasks[1]).await.escalations[0].kind, EscalationKind::Refused);
-    shop.floor.pass(60_000);
+    shop.fixture.pass(60_000);
     for task in &tasks {
         accepts(&shop, *task).await;
         let detail = shop.detail(*task).await;
@@ -159,25 +159,25 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
     }
     let lost = shop.add(vec![plain("Vanish and be found")]).await[0];
     assert_eq!(shop.dispatch().await, 1);
-    shop.floor.pass(30_000);
-    shop.floor.done(&Caller::hub("foreman"), RenewLeases { runners: vec![LastHeard::now(shop.runner)] }).await;
-    shop.floor.pass(90_000);
-    assert_eq!(expire(&shop.floor).await, [lost]);
+    shop.fixture.pass(30_000);
+    shop.fixture.done(&Caller::hub("foreman"), RenewLeases { runners: vec![LastHeard::now(shop.runner)] }).await;
+    shop.fixture.pass(90_000);
+    assert_eq!(expire(&shop.fixture).await, [lost]);
     assert_eq!(shop.dispatch().await, 1);
-    shop.floor.pass(10_000);
+    shop.fixture.pass(10_000);
     shop.finishes(lost, "It is there again.").await;
     shop.add(vec![plain("Count the stars"), plain("Name the planets")]).await;
     for score in [4, 3] {
-        let held = taken(&shop.floor, shop.project.id, "outside").await;
-        shop.floor.pass(20_000);
+        let held = taken(&shop.fixture, shop.project.id, "outside").await;
+        shop.fixture.pass(20_000);
         let mut done = report(held.task.id, held.lease.fence, "done");
         done.input.context_score = Some(score);
         let usage = Usage { input_tokens: 100, cached_tokens: 7, output_tokens: 50, cost_micros: Some(4_000) };
         done.input.usage = Some(usage);
-        shop.floor.done(&shop.floor.ada, done).await;
+        shop.fixture.done(&shop.fixture.ada, done).await;
     }
     let page = MetricsPage { hours: Some(1) };
-    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, page).await.unwrap();
+    let metrics = shop.fixture.store.metrics(&shop.fixture.ada, shop.project.id, page).await.unwrap();
     assert_eq!(
         metrics.counts.iter().map(|count| (count.status, count.count)).collect::<Vec<_>>(),
         [(TaskStatus::Done, 5)]
@@ -215,5 +215,5 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
         let worker = shop.worker(worker.id).await;
         counted = (counted.0 + worker.done, counted.1 + worker.failed);
     }
-    assert_eq!(counted, (3, 1), "what a person accepted is no failure of its worker");
+    assert_eq!(counted, (3, 1), "a report that a person accepted is no failure of its worker");
 }

@@ -1,4 +1,4 @@
-//! Workers: starting and stopping them, handing out, what follows from facts, and what is decided about them.
+//! Workers: starting and stopping them, handing out tasks, reacting to facts, and the log of decisions.
 
 mod away;
 mod breaker;
@@ -34,43 +34,43 @@ use protocol::{
 use store::{Caller, Dispatch, Placed};
 
 use crate::execution::{Memory, project, runner};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::sound;
 
 /// A project of Ada's with one runner of hers.
 pub(crate) struct Shop {
-    pub(crate) floor: Floor,
+    pub(crate) fixture: Fixture,
     pub(crate) project: Project,
     pub(crate) runner: RunnerId,
     pub(crate) memory: Memory,
 }
 
-/// A task that is accepted as it is.
+/// A task without criteria.
 pub(crate) fn plain(description: &str) -> TaskAdd {
     TaskAdd { description: description.into(), ..Default::default() }
 }
 
-/// A task whose report must be checked.
+/// A task with a criterion that a runner checks.
 pub(crate) fn checked(description: &str) -> TaskAdd {
     let acceptance = vec![Criterion::FileExists { path: "out.txt".into() }];
     TaskAdd { acceptance, ..plain(description) }
 }
 
 impl Shop {
-    pub(crate) async fn open(floor: Floor) -> Self {
-        let project = project(&floor, Visibility::ReadWrite, false).await;
-        let runner = runner(&floor, &floor.ada, "box", 8).await;
-        Self { floor, project, runner, memory: Memory::new(runner) }
+    pub(crate) async fn open(fixture: Fixture) -> Self {
+        let project = project(&fixture, Visibility::ReadWrite, false).await;
+        let runner = runner(&fixture, &fixture.ada, "box", 8).await;
+        Self { fixture, project, runner, memory: Memory::new(runner) }
     }
 
     /// Starts workers of Ada's.
     pub(crate) async fn start(&self, count: u32) -> Vec<Worker> {
         let input = WorkerStart { agent: "codex".into(), count: Some(count), ..Default::default() };
-        self.start_as(&self.floor.ada, input).await
+        self.start_as(&self.fixture.ada, input).await
     }
 
     pub(crate) async fn start_as(&self, caller: &Caller, input: WorkerStart) -> Vec<Worker> {
-        self.floor.done(caller, self.starting(input)).await
+        self.fixture.done(caller, self.starting(input)).await
     }
 
     pub(crate) fn starting(&self, input: WorkerStart) -> Placed<verbs::WorkerStart> {
@@ -80,27 +80,27 @@ impl Shop {
     /// Adds tasks.
     pub(crate) async fn add(&self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
         let command = verbs::TaskAdd { project: self.project.id, input: TasksAdd { tasks } };
-        self.floor.done(&self.floor.ada, command).await.tasks.iter().map(|task| task.id).collect()
+        self.fixture.done(&self.fixture.ada, command).await.tasks.iter().map(|task| task.id).collect()
     }
 
-    /// Hands out; says how many.
+    /// Hands out tasks; returns how many.
     pub(crate) async fn dispatch(&self) -> u32 {
         self.dispatch_with(&[self.runner]).await
     }
 
     pub(crate) async fn dispatch_with(&self, connected: &[RunnerId]) -> u32 {
         let command = Dispatch { project: self.project.id, connected: connected.to_vec(), heard: connected.to_vec() };
-        let handed = self.floor.done(&Caller::hub("foreman"), command).await.handed;
-        sound(&mut self.floor.raw().await, self.project.id).await;
+        let handed = self.fixture.done(&Caller::hub("foreman"), command).await.handed;
+        sound(&mut self.fixture.raw().await, self.project.id).await;
         handed
     }
 
     pub(crate) async fn configure(&self, input: WorkConfigure) {
-        self.floor.done(&self.floor.ada, verbs::WorkConfigure { project: self.project.id, input }).await;
+        self.fixture.done(&self.fixture.ada, verbs::WorkConfigure { project: self.project.id, input }).await;
     }
 
     pub(crate) async fn detail(&self, task: TaskId) -> TaskDetail {
-        self.floor.store.task_detail(&self.floor.ada, task).await.unwrap()
+        self.fixture.store.task_detail(&self.fixture.ada, task).await.unwrap()
     }
 
     pub(crate) async fn task(&self, task: TaskId) -> Task {
@@ -108,18 +108,18 @@ impl Shop {
     }
 
     pub(crate) async fn worker(&self, worker: WorkerId) -> Worker {
-        self.floor.store.worker(&self.floor.ada, worker).await.unwrap().worker
+        self.fixture.store.worker(&self.fixture.ada, worker).await.unwrap().worker
     }
 
-    /// The session that works on a task now.
+    /// The current session of a task.
     pub(crate) async fn session(&self, task: TaskId) -> SessionId {
-        self.task(task).await.session.expect("somebody works on it")
+        self.task(task).await.session.expect("a session works on it")
     }
 
-    /// What was decided, oldest first.
+    /// The log of decisions, oldest first.
     pub(crate) async fn log(&self) -> Vec<WorkEntry> {
         let page = WorkLogPage::default();
-        let mut log = self.floor.store.work_log(&self.floor.ada, self.project.id, page).await.unwrap();
+        let mut log = self.fixture.store.work_log(&self.fixture.ada, self.project.id, page).await.unwrap();
         log.reverse();
         log
     }
@@ -128,50 +128,50 @@ impl Shop {
         self.log().await.iter().any(|entry| entry.what.word() == what)
     }
 
-    /// A session is at something.
+    /// A session reports this status.
     pub(crate) async fn at(&mut self, session: SessionId, status: SessionStatus) {
-        let workspace = self.floor.store.session_detail(&self.floor.ada, session).await.unwrap().workspace;
+        let workspace = self.fixture.store.session_detail(&self.fixture.ada, session).await.unwrap().workspace;
         if workspace.status == WorkspaceStatus::Preparing {
-            self.memory.ready(&self.floor, &workspace).await;
+            self.memory.ready(&self.fixture, &workspace).await;
         }
-        self.memory.at(&self.floor, session, status).await;
+        self.memory.at(&self.fixture, session, status).await;
     }
 
-    /// A session's process ended.
+    /// A session's process exits.
     pub(crate) async fn exits(&mut self, session: SessionId, code: i32) {
-        self.exited(session, code, self.floor.store.now()).await;
+        self.exited(session, code, self.fixture.store.now()).await;
     }
 
-    /// A session's process ended a while ago.
+    /// A session's process exited a while ago.
     pub(crate) async fn exited(&mut self, session: SessionId, code: i32, since: Timestamp) {
         let state = SessionState { status: SessionStatus::Exited, detail: None, code: Some(code), signal: None, since };
-        self.memory.happened(&self.floor, FactBody::SessionState { session, state }).await;
+        self.memory.happened(&self.fixture, FactBody::SessionState { session, state }).await;
     }
 
     pub(crate) async fn says(&mut self, session: SessionId, text: &str) {
-        self.memory.happened(&self.floor, FactBody::SessionSaid { session, text: text.into() }).await;
+        self.memory.happened(&self.fixture, FactBody::SessionSaid { session, text: text.into() }).await;
     }
 
-    /// Something that is no fault of its task holds a session up.
+    /// A session is held up, through no fault of its task.
     pub(crate) async fn held_up(&mut self, session: SessionId, cause: HoldUp, retry_after_seconds: Option<u64>) {
         let (message, login) = (Some("the agent's own words".into()), Some("codex login".into()));
         let fact = FactBody::SessionLimited { session, retry_after_seconds, cause: Some(cause), message, login };
-        self.memory.happened(&self.floor, fact).await;
+        self.memory.happened(&self.fixture, fact).await;
     }
 
     /// A session's model answers.
     pub(crate) async fn progresses(&mut self, session: SessionId) {
-        self.memory.happened(&self.floor, FactBody::SessionProgress { session }).await;
+        self.memory.happened(&self.fixture, FactBody::SessionProgress { session }).await;
     }
 
-    /// A session has cost so much until now.
+    /// A session reports its total cost so far.
     pub(crate) async fn costs(&mut self, session: SessionId, micros: u64) {
         let usage = Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5, cost_micros: Some(micros) };
         let fact = FactBody::SessionUsage { session, usage, model: None, conversation: Some("thread-1".into()) };
-        self.memory.happened(&self.floor, fact).await;
+        self.memory.happened(&self.fixture, fact).await;
     }
 
-    /// The agent works, says what it did, and ends well; what has nothing to be checked meets no other output.
+    /// The agent works, reports, and exits successfully; a task without criteria conflicts with no other output.
     pub(crate) async fn finishes(&mut self, task: TaskId, said: &str) {
         self.ends(task, said).await;
         let words_only = |criteria: &[Criterion]| criteria.iter().all(|one| matches!(one, Criterion::Text { .. }));
@@ -180,7 +180,7 @@ impl Shop {
         }
     }
 
-    /// The agent works, says what it did, and ends well.
+    /// The agent works, reports, and exits successfully.
     pub(crate) async fn ends(&mut self, task: TaskId, said: &str) {
         let session = self.session(task).await;
         self.at(session, SessionStatus::Working).await;
@@ -188,15 +188,15 @@ impl Shop {
         self.exits(session, 0).await;
     }
 
-    /// The runner tells what a report without anything to be checked changed.
+    /// The runner reports the changes of a task without criteria.
     pub(crate) async fn looked_at(&mut self, task: TaskId, changes: Option<Changes>) {
         let report = self.pending(task).await;
-        self.memory.happened(&self.floor, FactBody::Checked { report, results: Vec::new(), changes }).await;
+        self.memory.happened(&self.fixture, FactBody::Checked { report, results: Vec::new(), changes }).await;
     }
 
-    /// What the runner should have.
+    /// The runner's desired state.
     pub(crate) async fn desired(&self) -> (Vec<DesiredSession>, Vec<DesiredCheck>) {
-        let desired = self.floor.store.desired(self.runner).await.unwrap().unwrap();
+        let desired = self.fixture.store.desired(self.runner).await.unwrap().unwrap();
         (desired.sessions, desired.checks)
     }
 }

@@ -1,26 +1,26 @@
-//! Agents that cannot work on a runner: no attempt counts, their workers pause together, one tries again, a person hears
-//! of it once.
+//! Agents that cannot work on a runner: no attempt counts, their workers pause together, one retries, and a person is
+//! asked once.
 
 use domain::{AttemptOutcome, EscalationKind, HoldUp, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::{Escalation, EscalationAnswer, WorkerFilter, verbs};
 use store::{Caller, LastHeard, RenewLeases};
 
 use super::{Shop, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
     an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent,
-    one_worker_tries_again_ever_more_rarely_and_the_others_follow,
-    a_person_hears_once_and_may_have_it_tried_at_once,
+    one_worker_retries_with_growing_pauses_and_the_others_follow,
+    a_person_is_asked_once_and_can_retry_at_once,
     a_worker_resumes_as_soon_as_its_agent_makes_progress,
-    a_session_that_is_held_up_for_too_long_loses_its_task,
-    an_agent_that_cannot_start_is_started_again_and_nobody_is_asked,
-    a_worker_that_tries_again_and_is_stopped_leaves_it_to_another,
-    an_end_without_a_fault_is_held_up_all_the_same,
-    a_removed_runner_takes_its_outage_and_the_notice_along,
+    a_session_held_up_for_too_long_loses_its_task,
+    an_agent_that_cannot_start_is_retried_without_asking,
+    if_the_retrying_worker_is_stopped_another_retries,
+    a_held_up_session_that_exits_cleanly_makes_no_report,
+    removing_a_runner_ends_its_outage_and_the_notice,
 );
 
-/// Everything that is asked about these tasks and not answered.
+/// The open escalations of these tasks.
 async fn asked(shop: &Shop, tasks: &[TaskId]) -> Vec<Escalation> {
     let mut open = Vec::new();
     for task in tasks {
@@ -30,19 +30,19 @@ async fn asked(shop: &Shop, tasks: &[TaskId]) -> Vec<Escalation> {
     open
 }
 
-/// The runner is heard from.
+/// The runner sends a heartbeat.
 async fn renew(shop: &Shop) {
     let command = RenewLeases { runners: vec![LastHeard::now(shop.runner)] };
-    shop.floor.done(&Caller::hub("foreman"), command).await;
+    shop.fixture.done(&Caller::hub("foreman"), command).await;
 }
 
 async fn outcomes(shop: &Shop, task: TaskId) -> Vec<AttemptOutcome> {
     shop.detail(task).await.attempts.iter().map(|attempt| attempt.outcome).collect()
 }
 
-/// A shop in which three sessions of one agent were held up and failed.
-async fn out(floor: Floor, cause: HoldUp) -> (Shop, Vec<TaskId>) {
-    let mut shop = Shop::open(floor).await;
+/// A shop after three sessions of one agent were held up and failed.
+async fn out(fixture: Fixture, cause: HoldUp) -> (Shop, Vec<TaskId>) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(4).await;
     let tasks = shop.add(vec![plain("Mend the roof"), plain("Paint a door"), plain("Sweep the yard")]).await;
     assert_eq!(shop.dispatch().await, 3);
@@ -55,44 +55,44 @@ async fn out(floor: Floor, cause: HoldUp) -> (Shop, Vec<TaskId>) {
     (shop, tasks)
 }
 
-async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
+async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     for task in &tasks {
         assert_eq!(outcomes(&shop, *task).await, [AttemptOutcome::Released]);
         let task = shop.task(*task).await;
         assert_eq!(task.status, TaskStatus::Ready);
         assert!(task.reason.unwrap().contains("the provider of `codex` on `box` answers with errors"));
     }
-    for worker in shop.floor.store.workers(&shop.floor.ada, WorkerFilter::default()).await.unwrap() {
+    for worker in shop.fixture.store.workers(&shop.fixture.ada, WorkerFilter::default()).await.unwrap() {
         assert_eq!((worker.status, worker.failures, worker.failed), (WorkerStatus::Paused, 0, 0));
         assert_eq!(worker.reason.as_deref(), Some("the provider of `codex` on `box` answers with errors"));
     }
-    assert_eq!(shop.dispatch().await, 0, "nobody takes anything");
+    assert_eq!(shop.dispatch().await, 0, "no worker gets a task");
     let asked = asked(&shop, &tasks).await;
     assert_eq!(asked.iter().map(|one| one.kind).collect::<Vec<_>>(), [EscalationKind::Outage], "one notice for all");
     assert_eq!(asked[0].context.screen.as_deref(), Some("the agent's own words"));
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "outage").count(), 1);
 }
 
-async fn a_removed_runner_takes_its_outage_and_the_notice_along(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
+async fn removing_a_runner_ends_its_outage_and_the_notice(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
     assert_eq!(asked(&shop, &tasks).await.len(), 1);
-    shop.floor.done(&shop.floor.ada, verbs::RunnerRemove { runner: shop.runner }).await;
-    assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
+    shop.fixture.done(&shop.fixture.ada, verbs::RunnerRemove { runner: shop.runner }).await;
+    assert!(asked(&shop, &tasks).await.is_empty(), "the notice is closed");
     let mut answers = Vec::new();
     for task in &tasks {
         answers.extend(shop.detail(*task).await.escalations.into_iter().filter_map(|one| one.answer));
     }
     assert_eq!(answers, ["the runner `box` was removed"]);
-    assert_eq!(shop.floor.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
+    assert_eq!(shop.fixture.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
 }
 
-async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Floor) {
-    let (mut shop, tasks) = out(floor, HoldUp::Network).await;
-    shop.floor.pass(14_000);
+async fn one_worker_retries_with_growing_pauses_and_the_others_follow(fixture: Fixture) {
+    let (mut shop, tasks) = out(fixture, HoldUp::Network).await;
+    shop.fixture.pass(14_000);
     assert_eq!(shop.dispatch().await, 0);
-    shop.floor.pass(2_000);
-    assert_eq!(shop.dispatch().await, 1, "one tries again");
+    shop.fixture.pass(2_000);
+    assert_eq!(shop.dispatch().await, 1, "one worker retries");
     assert_eq!(shop.dispatch().await, 0, "and only one");
     let mut tried = None;
     for task in &tasks {
@@ -103,16 +103,16 @@ async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Fl
     shop.held_up(session, HoldUp::Network, None).await;
     shop.exits(session, 1).await;
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released; 2]);
-    shop.floor.pass(29_000);
+    shop.fixture.pass(29_000);
     assert_eq!(shop.dispatch().await, 0, "twice as long");
-    shop.floor.pass(2_000);
+    shop.fixture.pass(2_000);
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
-    assert_eq!(shop.dispatch().await, 0, "that it started says nothing");
+    assert_eq!(shop.dispatch().await, 0, "a start alone does not end the outage");
     shop.progresses(session).await;
     assert_eq!(shop.dispatch().await, 2, "its model answers: the others follow");
-    assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
+    assert!(asked(&shop, &tasks).await.is_empty(), "the notice is closed");
     for task in tasks {
         shop.finishes(task, &format!("Done with {task}.")).await;
         let detail = shop.detail(task).await;
@@ -123,19 +123,19 @@ async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Fl
     }
 }
 
-async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
-    let (mut shop, tasks) = out(floor, HoldUp::Auth).await;
+async fn a_person_is_asked_once_and_can_retry_at_once(fixture: Fixture) {
+    let (mut shop, tasks) = out(fixture, HoldUp::Auth).await;
     let open = asked(&shop, &tasks).await;
     assert_eq!(open.len(), 1);
     let question = &open[0].question;
     assert!(question.contains("Log in to `codex` on `box`: `codex login`."), "{question}");
-    assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task waits for nobody");
+    assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task does not wait for the answer");
     assert_eq!(shop.dispatch().await, 0);
     let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let command = verbs::EscalationAnswer { escalation: open[0].id, input };
-    let answered = shop.floor.done(&shop.floor.ada, command).await;
+    let answered = shop.fixture.done(&shop.fixture.ada, command).await;
     assert!(answered.answered_by.is_some());
-    assert!(shop.task(open[0].task).await.context.is_empty(), "the agent is not bothered with it");
+    assert!(shop.task(open[0].task).await.context.is_empty(), "the answer is not passed to the agent");
     assert_eq!(shop.dispatch().await, 1, "at once");
     let mut session = None;
     for task in &tasks {
@@ -143,11 +143,11 @@ async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
     }
     shop.held_up(session.unwrap(), HoldUp::Auth, None).await;
     shop.exits(session.unwrap(), 1).await;
-    assert!(asked(&shop, &tasks).await.is_empty(), "whoever has heard of it is not told again");
+    assert!(asked(&shop, &tasks).await.is_empty(), "a person is not asked twice");
 }
 
-async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
     shop.dispatch().await;
@@ -160,11 +160,11 @@ async fn a_worker_resumes_as_soon_as_its_agent_makes_progress(floor: Floor) {
     assert_eq!((after.status, after.reason, after.until), (WorkerStatus::Working, None, None));
     assert!(shop.decided("resumed").await);
     shop.exits(session, 1).await;
-    assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "what comes after that is its own fault");
+    assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Failed], "a later failure counts against the attempt");
 }
 
-async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_session_held_up_for_too_long_loses_its_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Try for ever")]).await[0];
     shop.dispatch().await;
@@ -172,12 +172,12 @@ async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
     shop.at(session, SessionStatus::Working).await;
     for _ in 0..12 {
         shop.held_up(session, HoldUp::Network, None).await;
-        shop.floor.pass(9_000);
+        shop.fixture.pass(9_000);
         renew(&shop).await;
         shop.dispatch().await;
-        assert_eq!(shop.task(task).await.session, Some(session), "it may still go on");
+        assert_eq!(shop.task(task).await.session, Some(session), "it may still continue");
     }
-    shop.floor.pass(80_000);
+    shop.fixture.pass(80_000);
     renew(&shop).await;
     assert_eq!(shop.dispatch().await, 0);
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released]);
@@ -187,12 +187,12 @@ async fn a_session_that_is_held_up_for_too_long_loses_its_task(floor: Floor) {
     let (sessions, _) = shop.desired().await;
     assert!(sessions.iter().any(|plan| plan.session == session && !plan.run), "its agent is stopped");
     shop.exits(session, 143).await;
-    shop.floor.pass(15_000);
-    assert_eq!(shop.dispatch().await, 1, "it is tried again");
+    shop.fixture.pass(15_000);
+    assert_eq!(shop.dispatch().await, 1, "it is retried");
 }
 
-async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_agent_that_cannot_start_is_retried_without_asking(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![plain("First start"), plain("At the same time")]).await;
     assert_eq!(shop.dispatch().await, 2);
@@ -200,7 +200,7 @@ async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: 
     shop.held_up(session, HoldUp::StartUp, None).await;
     shop.exits(session, 1).await;
     assert!(asked(&shop, &tasks).await.is_empty());
-    shop.floor.pass(2_000);
+    shop.fixture.pass(2_000);
     assert_eq!(shop.dispatch().await, 1);
     let session = shop.session(tasks[1]).await;
     shop.progresses(session).await;
@@ -208,23 +208,23 @@ async fn an_agent_that_cannot_start_is_started_again_and_nobody_is_asked(floor: 
     assert_eq!(outcomes(&shop, tasks[1]).await, [AttemptOutcome::Released, AttemptOutcome::Accepted]);
 }
 
-async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(floor: Floor) {
-    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
-    shop.floor.pass(15_000);
+async fn if_the_retrying_worker_is_stopped_another_retries(fixture: Fixture) {
+    let (shop, tasks) = out(fixture, HoldUp::Overloaded).await;
+    shop.fixture.pass(15_000);
     assert_eq!(shop.dispatch().await, 1);
     let mut probe = None;
     for task in &tasks {
         probe = probe.or(shop.task(*task).await.assigned_to);
     }
     let input = protocol::WorkerStop { force: true };
-    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
     assert_eq!(shop.dispatch().await, 0);
-    shop.floor.pass(1_000);
-    assert_eq!(shop.dispatch().await, 1, "another tries");
+    shop.fixture.pass(1_000);
+    assert_eq!(shop.dispatch().await, 1, "another worker retries");
 }
 
-async fn an_end_without_a_fault_is_held_up_all_the_same(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_held_up_session_that_exits_cleanly_makes_no_report(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Say something")]).await[0];
     shop.dispatch().await;
@@ -233,6 +233,6 @@ async fn an_end_without_a_fault_is_held_up_all_the_same(floor: Floor) {
     shop.held_up(session, HoldUp::Network, None).await;
     shop.exits(session, 0).await;
     let detail = shop.detail(task).await;
-    assert!(detail.reports.is_empty(), "an answer that broke off is no report");
+    assert!(detail.reports.is_empty(), "an interrupted answer is no report");
     assert_eq!(outcomes(&shop, task).await, [AttemptOutcome::Released]);
 }

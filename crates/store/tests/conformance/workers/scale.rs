@@ -5,17 +5,17 @@ use protocol::{WorkConfigure, WorkerFilter, WorkerStart, WorkerStop, verbs};
 
 use super::{Shop, plain};
 use crate::execution::runner;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    deep_queues_bring_workers_and_idleness_takes_them,
-    what_somebody_stopped_stays_stopped,
-    whoever_has_no_money_is_no_help,
-    nobody_multiplies_a_colleagues_workers,
+    deep_queues_add_workers_and_idle_ones_are_removed,
+    stopped_workers_are_not_replaced,
+    a_worker_without_budget_does_not_prevent_scaling_up,
+    a_colleagues_workers_are_not_multiplied,
 );
 
 impl Shop {
-    /// Up to so many workers, one for each task that waits; four do.
+    /// Allows up to this many workers, one for each waiting task; four tasks wait.
     async fn scales(&self, most: u32) {
         let settings = WorkConfigure { scale_most: Some(most), scale_tasks_per_worker: Some(1), ..Default::default() };
         self.configure(settings).await;
@@ -25,12 +25,12 @@ impl Shop {
 
     async fn there(&self) -> usize {
         let filter = WorkerFilter { project: Some(self.project.id) };
-        self.floor.store.workers(&self.floor.ada, filter).await.unwrap().len()
+        self.fixture.store.workers(&self.fixture.ada, filter).await.unwrap().len()
     }
 }
 
-async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn deep_queues_add_workers_and_idle_ones_are_removed(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let settings = WorkConfigure {
         scale_most: Some(3),
         scale_tasks_per_worker: Some(1),
@@ -41,10 +41,10 @@ async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
     let first = shop.start(1).await.remove(0);
     let words = ["Alpha", "Beta is next", "Gamma comes third", "Delta as well", "Epsilon at the end"];
     let tasks = shop.add(words.iter().map(|word| plain(word)).collect()).await;
-    assert_eq!(shop.dispatch().await, 1, "somebody is free: no more are needed");
-    assert_eq!(shop.dispatch().await, 2, "nobody is, and four wait");
+    assert_eq!(shop.dispatch().await, 1, "a worker is free, so none is added");
+    assert_eq!(shop.dispatch().await, 2, "no worker is free, and four tasks wait");
     let filter = WorkerFilter { project: Some(shop.project.id) };
-    let workers = shop.floor.store.workers(&shop.floor.ada, filter).await.unwrap();
+    let workers = shop.fixture.store.workers(&shop.fixture.ada, filter).await.unwrap();
     assert_eq!(workers.len(), 3);
     assert_eq!(workers.iter().map(|worker| worker.colour).collect::<Vec<_>>(), [0, 1, 2]);
     assert!(shop.decided("scaled_up").await);
@@ -56,32 +56,32 @@ async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
         }
         shop.dispatch().await;
     }
-    shop.floor.pass(59_999);
+    shop.fixture.pass(59_999);
     shop.dispatch().await;
-    assert_eq!(shop.floor.store.workers(&shop.floor.ada, filter).await.unwrap().len(), 3);
-    shop.floor.pass(1);
-    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
-    assert!(due.projects.iter().any(|(project, at)| *project == shop.project.id && *at <= shop.floor.store.now()));
+    assert_eq!(shop.fixture.store.workers(&shop.fixture.ada, filter).await.unwrap().len(), 3);
+    shop.fixture.pass(1);
+    let due = shop.fixture.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
+    assert!(due.projects.iter().any(|(project, at)| *project == shop.project.id && *at <= shop.fixture.store.now()));
     shop.dispatch().await;
-    let left = shop.floor.store.workers(&shop.floor.ada, filter).await.unwrap();
-    assert_eq!(left.len(), 1, "what the scale brought, it takes");
+    let left = shop.fixture.store.workers(&shop.fixture.ada, filter).await.unwrap();
+    assert_eq!(left.len(), 1, "scaling down removes the workers that scaling up added");
     assert_eq!(left[0].id, first.id);
     assert!(shop.decided("scaled_down").await);
 }
 
-async fn what_somebody_stopped_stays_stopped(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn stopped_workers_are_not_replaced(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     shop.start(2).await;
     shop.scales(8).await;
     let stop = verbs::WorkerStopAll { project: shop.project.id, input: WorkerStop { force: false } };
-    shop.floor.done(&shop.floor.ada, stop).await;
+    shop.fixture.done(&shop.fixture.ada, stop).await;
     assert_eq!((shop.dispatch().await, shop.there().await), (0, 2));
 }
 
-async fn whoever_has_no_money_is_no_help(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_worker_without_budget_does_not_prevent_scaling_up(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
-    shop.start_as(&shop.floor.ada, input).await;
+    shop.start_as(&shop.fixture.ada, input).await;
     let task = shop.add(vec![plain("Costly")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
@@ -89,16 +89,16 @@ async fn whoever_has_no_money_is_no_help(floor: Floor) {
     shop.exits(session, 0).await;
     shop.scales(3).await;
     shop.dispatch().await;
-    assert_eq!(shop.there().await, 3, "it counts, but it takes nothing");
+    assert_eq!(shop.there().await, 3, "it counts as a worker, but gets no task");
 }
 
-async fn nobody_multiplies_a_colleagues_workers(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+async fn a_colleagues_workers_are_not_multiplied(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let mut command = shop.starting(input);
     command.connected = vec![theirs];
-    shop.floor.done(&shop.floor.bo, command).await;
+    shop.fixture.done(&shop.fixture.bo, command).await;
     shop.scales(8).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
     assert_eq!((shop.dispatch_with(&[shop.runner, theirs]).await, shop.there().await), (0, 1));

@@ -1,4 +1,4 @@
-//! Agents that end and say nothing: what they changed is looked at before anything is accepted.
+//! Agents that exit without a message: their changes are checked before the task is accepted.
 
 use domain::{AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::Criterion;
@@ -6,15 +6,15 @@ use protocol::TaskAdd;
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
 
 use super::{Shop, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    nothing_said_and_nothing_changed_is_a_failed_attempt,
-    nothing_said_and_something_changed_is_done,
-    what_nobody_can_look_at_is_for_a_person,
-    nothing_said_does_not_meet_what_a_person_judges,
-    what_is_collected_says_where_it_is,
-    what_is_collected_names_its_commits,
+    an_attempt_without_message_and_changes_fails,
+    an_attempt_without_message_but_with_changes_is_done,
+    a_silent_attempt_with_unknown_changes_is_escalated,
+    an_attempt_without_message_and_changes_needs_no_judgement,
+    a_collected_report_names_its_deliverables,
+    a_collected_report_names_its_commits,
 );
 
 fn untouched() -> Changes {
@@ -34,7 +34,7 @@ fn touched() -> Changes {
 }
 
 impl Shop {
-    /// Hands a task out, whose agent ends well without a word.
+    /// Hands out a task whose agent exits successfully without a message.
     async fn ends_silently(&mut self, task: TaskId) {
         assert_eq!(self.dispatch().await, 1);
         let session = self.session(task).await;
@@ -43,12 +43,12 @@ impl Shop {
     }
 }
 
-async fn nothing_said_and_nothing_changed_is_a_failed_attempt(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_attempt_without_message_and_changes_fails(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
     shop.ends_silently(task).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "what it changed is looked at first");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "its changes are checked first");
     shop.looked_at(task, Some(untouched())).await;
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Failed));
@@ -65,8 +65,8 @@ async fn nothing_said_and_nothing_changed_is_a_failed_attempt(floor: Floor) {
     assert!(asked.question.contains("changed nothing"), "it says why: {}", asked.question);
 }
 
-async fn nothing_said_and_something_changed_is_done(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_attempt_without_message_but_with_changes_is_done(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
     shop.ends_silently(task).await;
@@ -74,8 +74,8 @@ async fn nothing_said_and_something_changed_is_done(floor: Floor) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
 }
 
-async fn what_nobody_can_look_at_is_for_a_person(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_silent_attempt_with_unknown_changes_is_escalated(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     for told in [true, false] {
         let task = shop.add(vec![plain("Do something")]).await[0];
@@ -85,26 +85,30 @@ async fn what_nobody_can_look_at_is_for_a_person(floor: Floor) {
             true => FactBody::Checked { report, results: Vec::new(), changes: None },
             false => FactBody::CheckFailed { report, detail: "no disk".into(), cause: CheckTrouble::Other },
         };
-        shop.memory.happened(&shop.floor, fact).await;
+        shop.memory.happened(&shop.fixture, fact).await;
         let detail = shop.detail(task).await;
         assert_eq!(detail.task.status, TaskStatus::Escalated);
         assert_eq!(detail.escalations[0].kind, EscalationKind::Judgement, "{:?}", detail.escalations[0]);
     }
 }
 
-async fn nothing_said_does_not_meet_what_a_person_judges(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn an_attempt_without_message_and_changes_needs_no_judgement(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let acceptance = vec![Criterion::Text { text: "It is beautiful".into() }];
     let task = shop.add(vec![TaskAdd { acceptance, ..plain("Paint") }]).await[0];
     shop.ends_silently(task).await;
     shop.looked_at(task, Some(untouched())).await;
     let detail = shop.detail(task).await;
-    assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Ready, 0), "nobody is asked about nothing");
+    assert_eq!(
+        (detail.task.status, detail.escalations.len()),
+        (TaskStatus::Ready, 0),
+        "no person is asked without a result"
+    );
 }
 
-async fn what_is_collected_says_where_it_is(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_collected_report_names_its_deliverables(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![super::checked("Write it")]).await[0];
     shop.dispatch().await;
@@ -123,8 +127,8 @@ async fn what_is_collected_says_where_it_is(floor: Floor) {
     assert_eq!(detail.attempts[0].usage.cost_micros, Some(700), "counted once");
 }
 
-async fn what_is_collected_names_its_commits(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_collected_report_names_its_commits(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     for (named, untold, first, earlier) in [(3_u32, 0, 1, 0), (102, 40, 3, 42)] {
         let task = shop.add(vec![super::checked(&format!("Write it in {named}"))]).await[0];

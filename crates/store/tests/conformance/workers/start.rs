@@ -6,39 +6,39 @@ use store::StoreError;
 
 use super::Shop;
 use crate::execution::runner;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
     names_and_colours_are_unique_and_stable,
-    what_cannot_work_is_refused,
+    unusable_workers_are_refused,
     only_the_owner_changes_a_worker,
-    everybody_who_sees_the_project_sees_its_workers,
+    people_who_see_a_project_see_its_workers,
 );
 
 fn named(agent: &str, count: u32) -> WorkerStart {
     WorkerStart { agent: agent.into(), count: Some(count), ..Default::default() }
 }
 
-async fn names_and_colours_are_unique_and_stable(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn names_and_colours_are_unique_and_stable(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     let made = shop.start(3).await;
     let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
     assert_eq!(names, ["codex 1", "codex 2", "codex 3"]);
     assert_eq!(made.iter().map(|worker| worker.colour).collect::<Vec<_>>(), [0, 1, 2]);
-    shop.floor.done(&shop.floor.ada, verbs::WorkerRemove { worker: made[1].id }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerRemove { worker: made[1].id }).await;
     let role = WorkerStart { role: Some("tester".into()), ..named("codex", 1) };
-    let tester = shop.start_as(&shop.floor.ada, role).await.remove(0);
-    assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a colour that is free is used again");
+    let tester = shop.start_as(&shop.fixture.ada, role).await.remove(0);
+    assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a free colour is reused");
     let more = shop.start(1).await.remove(0);
     assert_eq!((more.name.as_str(), more.colour), ("codex 2", 3));
-    assert_eq!(shop.worker(made[2].id).await.colour, 2, "nobody's colour changes");
-    let gone = shop.floor.store.worker(&shop.floor.ada, made[1].id).await;
+    assert_eq!(shop.worker(made[2].id).await.colour, 2, "no colour changes");
+    let gone = shop.fixture.store.worker(&shop.fixture.ada, made[1].id).await;
     assert!(matches!(gone, Err(StoreError::NotFound("worker"))));
 }
 
-async fn what_cannot_work_is_refused(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let refused = async |input: WorkerStart| shop.floor.refused(&shop.floor.ada, shop.starting(input)).await;
+async fn unusable_workers_are_refused(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let refused = async |input: WorkerStart| shop.fixture.refused(&shop.fixture.ada, shop.starting(input)).await;
     for input in [
         named("codex", 0),
         named("codex", 33),
@@ -58,47 +58,47 @@ async fn what_cannot_work_is_refused(floor: Floor) {
     shop.start(30).await;
     let error = refused(named("codex", 3)).await;
     assert!(matches!(&error, StoreError::Conflict(why) if why.contains("32")), "{error}");
-    let theirs = shop.floor.refused(&shop.floor.bo, shop.starting(named("codex", 1))).await;
+    let theirs = shop.fixture.refused(&shop.fixture.bo, shop.starting(named("codex", 1))).await;
     assert!(matches!(&theirs, StoreError::Conflict(why) if why.contains("no runner")), "{theirs}");
 }
 
-async fn only_the_owner_changes_a_worker(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn only_the_owner_changes_a_worker(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let input = WorkerUpdate { name: Some("Rita".into()), abilities: Some(vec!["css".into()]), budget_micros: Some(7) };
     let update = verbs::WorkerUpdate { worker: worker.id, input: input.clone() };
-    let error = shop.floor.refused(&shop.floor.bo, update).await;
+    let error = shop.fixture.refused(&shop.fixture.bo, update).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let error = shop.floor.refused(&shop.floor.bo, verbs::WorkerRestart { worker: worker.id }).await;
+    let error = shop.fixture.refused(&shop.fixture.bo, verbs::WorkerRestart { worker: worker.id }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let after = shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
+    let after = shop.fixture.done(&shop.fixture.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
     assert_eq!((after.name.as_str(), after.budget_micros), ("Rita", Some(7)));
     assert_eq!(after.abilities, ["css"]);
     let other = shop.start(1).await.remove(0);
     let taken = WorkerUpdate { name: Some("Rita".into()), ..Default::default() };
-    let error = shop.floor.refused(&shop.floor.ada, verbs::WorkerUpdate { worker: other.id, input: taken }).await;
+    let error = shop.fixture.refused(&shop.fixture.ada, verbs::WorkerUpdate { worker: other.id, input: taken }).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
-    let restarted = shop.floor.done(&shop.floor.ada, verbs::WorkerRestart { worker: worker.id }).await;
+    let restarted = shop.fixture.done(&shop.fixture.ada, verbs::WorkerRestart { worker: worker.id }).await;
     assert_eq!((restarted.status, restarted.failures), (WorkerStatus::Idle, 0));
     assert!(shop.decided("restarted").await);
 }
 
-async fn everybody_who_sees_the_project_sees_its_workers(floor: Floor) {
-    let shop = Shop::open(floor).await;
+async fn people_who_see_a_project_see_its_workers(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
     let filter = WorkerFilter { project: Some(shop.project.id) };
-    let seen = shop.floor.store.workers(&shop.floor.bo, filter).await.unwrap();
+    let seen = shop.fixture.store.workers(&shop.fixture.bo, filter).await.unwrap();
     assert_eq!(seen.len(), 1);
-    let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
+    let (_, state) = shop.fixture.store.state(&shop.fixture.bo).await.unwrap();
     assert!(state.contains(&Change::Workers { workers: vec![worker.clone()] }));
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
     let command = verbs::ProjectUpdate { project: shop.project.id, input };
-    shop.floor.done(&shop.floor.ada, command).await;
-    let hidden = shop.floor.store.worker(&shop.floor.bo, worker.id).await;
+    shop.fixture.done(&shop.fixture.ada, command).await;
+    let hidden = shop.fixture.store.worker(&shop.fixture.bo, worker.id).await;
     assert!(matches!(hidden, Err(StoreError::NotFound("worker"))));
-    assert!(shop.floor.store.workers(&shop.floor.bo, WorkerFilter::default()).await.unwrap().is_empty());
-    let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
+    assert!(shop.fixture.store.workers(&shop.fixture.bo, WorkerFilter::default()).await.unwrap().is_empty());
+    let (_, state) = shop.fixture.store.state(&shop.fixture.bo).await.unwrap();
     assert!(!state.iter().any(|change| matches!(change, Change::Workers { .. })));
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     assert_ne!(theirs, shop.runner);
 }

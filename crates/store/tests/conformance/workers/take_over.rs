@@ -1,4 +1,4 @@
-//! Taking a colleague's task over.
+//! Taking over a colleague's task.
 
 use domain::{
     Action, Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus,
@@ -9,28 +9,28 @@ use store::{Caller, EndMove, HurryMove, Moving, Placed, StoreError};
 
 use super::{Shop, plain};
 use crate::execution::{Memory, runner, show, spawn};
-use crate::floor::{Floor, id};
+use crate::fixture::{Fixture, id};
 
 both!(
-    a_task_goes_on_with_another_person_s_worker,
-    the_work_comes_along_when_whoever_had_it_is_out,
-    work_that_comes_back_from_a_colleague_is_not_one_s_own,
-    work_of_a_sandbox_goes_on_in_one,
-    who_has_it_is_told_so_and_it_happens_once,
-    a_command_of_somebody_else_runs_only_when_it_is_said,
-    another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said,
-    who_is_away_has_nothing_to_bring,
-    what_could_not_be_brought_is_said,
-    a_take_over_that_is_given_up_leaves_the_work_where_it_is,
-    what_is_over_is_not_taken_over,
-    whoever_is_handed_a_task_on_another_runner_gets_its_work,
-    whoever_is_handed_a_task_whose_runner_is_away_starts_afresh,
-    work_that_never_arrived_is_fetched_from_where_it_is,
-    what_a_person_works_in_stays_where_it_is,
-    nobody_needs_to_answer_about_what_was_taken_over,
+    another_persons_worker_continues_a_task,
+    the_work_is_transferred_once_the_old_session_has_exited,
+    work_that_returns_from_a_colleague_needs_approval,
+    work_from_a_sandbox_continues_in_a_sandbox,
+    a_take_over_by_the_holder_is_refused_and_a_retry_acts_once,
+    another_persons_command_must_be_given_explicitly,
+    another_agent_keeps_the_sandbox_unless_one_is_given,
+    an_absent_runner_transfers_no_work,
+    a_failed_transfer_is_reported,
+    an_abandoned_take_over_leaves_the_work_in_place,
+    a_finished_task_cannot_be_taken_over,
+    a_worker_on_another_runner_gets_the_earlier_work,
+    a_worker_starts_over_if_the_earlier_runner_is_away,
+    work_that_never_arrived_is_fetched_from_its_runner,
+    a_persons_own_workspace_is_not_transferred,
+    a_take_over_answers_open_escalations,
 );
 
-/// A task that a session of Ada's is at, and a runner of Bo's.
+/// A task in progress in a session of Ada's, and a runner of Bo's.
 struct Half {
     shop: Shop,
     task: TaskId,
@@ -39,14 +39,14 @@ struct Half {
 }
 
 impl Half {
-    async fn done(floor: Floor) -> Self {
-        let mut shop = Shop::open(floor).await;
+    async fn done(fixture: Fixture) -> Self {
+        let mut shop = Shop::open(fixture).await;
         shop.start(1).await;
         let task = shop.add(vec![plain("Half done")]).await[0];
         shop.dispatch().await;
         let old = shop.session(task).await;
         shop.at(old, SessionStatus::Working).await;
-        let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+        let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
         Self { shop, task, old, theirs }
     }
 
@@ -59,50 +59,50 @@ impl Half {
     }
 
     async fn taken(&self) -> Task {
-        self.shop.floor.done(&self.shop.floor.bo, self.taking(&[self.shop.runner, self.theirs])).await
+        self.shop.fixture.done(&self.shop.fixture.bo, self.taking(&[self.shop.runner, self.theirs])).await
     }
 
     async fn desired(&self) -> Vec<DesiredSession> {
-        self.shop.floor.store.desired(self.theirs).await.unwrap().unwrap().sessions
+        self.shop.fixture.store.desired(self.theirs).await.unwrap().unwrap().sessions
     }
 
     async fn moving(&self) -> Moving {
-        let all = self.shop.floor.store.moving().await.unwrap();
+        let all = self.shop.fixture.store.moving().await.unwrap();
         let [moving] = all.as_slice() else { panic!("{all:?}") };
-        assert_eq!(self.shop.floor.store.moving_to(moving.workspace).await.unwrap().as_ref(), Some(moving));
+        assert_eq!(self.shop.fixture.store.moving_to(moving.workspace).await.unwrap().as_ref(), Some(moving));
         moving.clone()
     }
 
-    /// A worker of Bo's is there, and Ada's stopped.
+    /// Starts a worker of Bo's and stops Ada's.
     async fn handed(&self, connected: &[RunnerId]) {
         let input = WorkerStart { agent: "codex".into(), ..Default::default() };
         let start =
             Placed { verb: verbs::WorkerStart { project: self.shop.project.id, input }, connected: vec![self.theirs] };
-        self.shop.floor.done(&self.shop.floor.bo, start).await;
+        self.shop.fixture.done(&self.shop.fixture.bo, start).await;
         let worker = self.shop.task(self.task).await.assigned_to.unwrap();
         let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
-        self.shop.floor.done(&self.shop.floor.ada, stop).await;
+        self.shop.fixture.done(&self.shop.fixture.ada, stop).await;
         assert_eq!(self.shop.dispatch_with(connected).await, 1);
     }
 
     async fn end(&self, moving: &Moving, bundle: Option<&str>, note: Option<&str>) {
         let (bundle, note) = (bundle.map(str::to_owned), note.map(str::to_owned));
         let command = EndMove { workspace: moving.workspace, bundle, note };
-        self.shop.floor.done(&Caller::hub("mover"), command).await;
+        self.shop.fixture.done(&Caller::hub("mover"), command).await;
     }
 }
 
-async fn a_task_goes_on_with_another_person_s_worker(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn another_persons_worker_continues_a_task(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let worker = half.shop.task(half.task).await.assigned_to.unwrap();
     half.taken().await;
     let (shop, task, theirs) = (&mut half.shop, half.task, half.theirs);
     let after = shop.detail(task).await;
     assert_eq!(after.task.status, TaskStatus::Assigned);
     assert_eq!(after.attempts[0].outcome, AttemptOutcome::TakenOver);
-    assert!(show(&shop.floor, &shop.floor.ada, half.old).await.stopping);
-    let taker = shop.floor.store.worker(&shop.floor.bo, after.task.assigned_to.unwrap()).await.unwrap().worker;
-    assert_eq!((taker.owner.id, taker.kind, taker.runner), (id(&shop.floor.bo), WorkerKind::Managed, Some(theirs)));
+    assert!(show(&shop.fixture, &shop.fixture.ada, half.old).await.stopping);
+    let taker = shop.fixture.store.worker(&shop.fixture.bo, after.task.assigned_to.unwrap()).await.unwrap().worker;
+    assert_eq!((taker.owner.id, taker.kind, taker.runner), (id(&shop.fixture.bo), WorkerKind::Managed, Some(theirs)));
     assert_eq!(taker.agent, "codex");
     assert_eq!(shop.worker(worker).await.status, WorkerStatus::Idle);
     assert!(shop.decided("taken_over").await);
@@ -110,15 +110,15 @@ async fn a_task_goes_on_with_another_person_s_worker(floor: Floor) {
     assert_eq!(shop.detail(task).await.task, after.task);
 }
 
-async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn the_work_is_transferred_once_the_old_session_has_exited(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.taken().await;
     assert_eq!(half.desired().await, [], "the new session waits");
     let moving = half.moving().await;
     assert_eq!((moving.from, moving.at, moving.to), (before, half.shop.runner, half.theirs));
     assert_eq!((moving.live.as_slice(), moving.wanted), ([half.old].as_slice(), true));
-    half.shop.floor.done(&Caller::hub("mover"), HurryMove { workspace: moving.workspace }).await;
+    half.shop.fixture.done(&Caller::hub("mover"), HurryMove { workspace: moving.workspace }).await;
     let (sessions, _) = half.shop.desired().await;
     assert!(sessions.iter().any(|plan| plan.session == half.old && !plan.run && plan.force), "{sessions:?}");
     half.shop.exits(half.old, 0).await;
@@ -129,29 +129,29 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, contained: None }));
     assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
     assert!(desired[0].prompt.contains("was brought to your workspace"), "{}", desired[0].prompt);
-    assert!(desired[0].workspace.code_by.is_some(), "it is somebody else's");
-    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+    assert!(desired[0].workspace.code_by.is_some(), "it belongs to another person");
+    assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
     half.end(&moving, None, Some("again")).await;
     assert_eq!(half.desired().await, desired, "the first end counts");
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
 }
 
-async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn work_that_returns_from_a_colleague_needs_approval(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let taken = half.taken().await;
     let there = half.moving().await;
     half.shop.exits(half.old, 0).await;
     half.end(&there, Some(&"b".repeat(64)), None).await;
-    // Bo's workspace is made, he changes what is in it, and his worker stops.
+    // Bo's workspace is created, he changes its files, and his worker stops.
     let session = half.desired().await[0].session;
     let mut his = Memory::new(half.theirs);
-    let workspace = half.shop.floor.store.session_detail(&half.shop.floor.bo, session).await.unwrap().workspace;
-    his.ready(&half.shop.floor, &workspace).await;
+    let workspace = half.shop.fixture.store.session_detail(&half.shop.fixture.bo, session).await.unwrap().workspace;
+    his.ready(&half.shop.fixture, &workspace).await;
     let stop = verbs::WorkerStop { worker: taken.assigned_to.unwrap(), input: WorkerStop { force: false } };
-    half.shop.floor.done(&half.shop.floor.bo, stop).await;
-    his.at(&half.shop.floor, session, SessionStatus::Exited).await;
-    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker goes on");
+    half.shop.fixture.done(&half.shop.fixture.bo, stop).await;
+    his.at(&half.shop.fixture, session, SessionStatus::Exited).await;
+    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker continues");
     let back = half.moving().await;
     assert_eq!((back.from, back.to), (there.workspace, half.shop.runner));
     half.end(&back, Some(&"e".repeat(64)), None).await;
@@ -159,13 +159,13 @@ async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(floor: Floor) {
     let (sessions, _) = half.shop.desired().await;
     let again = sessions.into_iter().find(|plan| plan.session == now).unwrap();
     let by = again.workspace.code_by.as_ref().map(|by| by.user.id);
-    assert_eq!(by, Some(id(&half.shop.floor.bo)), "what Bo had in his hands is asked about");
+    assert_eq!(by, Some(id(&half.shop.fixture.bo)), "work that Bo had needs approval");
 }
 
-async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
-    let mut half = Half::done(floor).await;
-    let (ada, sandbox) = (half.shop.floor.ada.clone(), Sandbox { network: true, home: false });
-    let before = half.shop.floor.store.session(&ada, half.old, Action::SeeExecution).await.unwrap();
+async fn work_from_a_sandbox_continues_in_a_sandbox(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
+    let (ada, sandbox) = (half.shop.fixture.ada.clone(), Sandbox { network: true, home: false });
+    let before = half.shop.fixture.store.session(&ada, half.old, Action::SeeExecution).await.unwrap();
     let input = SessionSpawn {
         activity: Some(before.activity),
         workspace: Some(before.workspace),
@@ -176,28 +176,28 @@ async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
     half.taken().await;
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
-    half.shop.floor.done(&ada, spawn(input, &[half.shop.runner])).await;
+    half.shop.fixture.done(&ada, spawn(input, &[half.shop.runner])).await;
     let bundle = "d".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
     let from = StartFrom::Bundle { bundle, contained: Some(sandbox.clone()) };
     assert_eq!((&desired[0].workspace.from, &desired[0].sandbox), (&Some(from), &Some(sandbox)));
-    let bo = half.shop.floor.bo.clone();
-    let shown = half.shop.floor.store.session(&bo, desired[0].session, Action::SeeExecution).await.unwrap();
-    assert!(shown.sandbox, "who looks is told so");
+    let bo = half.shop.fixture.bo.clone();
+    let shown = half.shop.fixture.store.session(&bo, desired[0].session, Action::SeeExecution).await.unwrap();
+    assert!(shown.sandbox, "the sandbox is shown");
 }
 
-async fn who_has_it_is_told_so_and_it_happens_once(floor: Floor) {
-    let half = Half::done(floor).await;
-    let bo = &half.shop.floor.bo;
+async fn a_take_over_by_the_holder_is_refused_and_a_retry_acts_once(fixture: Fixture) {
+    let half = Half::done(fixture).await;
+    let bo = &half.shop.fixture.bo;
     let both = [half.shop.runner, half.theirs];
     let key = || Some("take-over".to_owned());
-    let first = half.shop.floor.store.write(bo, key(), half.taking(&both)).await.unwrap();
-    let again = half.shop.floor.store.write(bo, key(), half.taking(&both)).await.unwrap();
-    assert_eq!(again.value, first.value, "what arrives twice is answered twice");
+    let first = half.shop.fixture.store.write(bo, key(), half.taking(&both)).await.unwrap();
+    let again = half.shop.fixture.store.write(bo, key(), half.taking(&both)).await.unwrap();
+    assert_eq!(again.value, first.value, "a retry gets the same answer");
     let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()), ..Default::default() };
     for command in [half.taking(&both), half.taking_with(named, &[half.theirs])] {
-        let refused = half.shop.floor.refused(bo, command).await.to_string();
+        let refused = half.shop.fixture.refused(bo, command).await.to_string();
         assert!(refused.contains("`codex 2`, a worker of yours, has it already"), "{refused}");
         assert!(refused.contains("another runner or agent"), "{refused}");
     }
@@ -205,70 +205,70 @@ async fn who_has_it_is_told_so_and_it_happens_once(floor: Floor) {
     half.moving().await;
 }
 
-async fn a_command_of_somebody_else_runs_only_when_it_is_said(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn another_persons_command_must_be_given_explicitly(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let argv = vec!["sh".to_owned(), "-c".into(), "make".into()];
     let input = WorkerStart { agent: "command".into(), argv: argv.clone(), ..Default::default() };
-    shop.start_as(&shop.floor.ada, input).await;
+    shop.start_as(&shop.fixture.ada, input).await;
     let task = shop.add(vec![plain("Make it")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let connected = vec![shop.runner, theirs];
     let taking =
         |input: TaskTakeOver| Placed { verb: verbs::TaskTakeOver { task, input }, connected: connected.clone() };
     for unsaid in [TaskTakeOver::default(), TaskTakeOver { agent: Some("command".into()), ..Default::default() }] {
-        let refused = shop.floor.refused(&shop.floor.bo, taking(unsaid)).await;
+        let refused = shop.fixture.refused(&shop.fixture.bo, taking(unsaid)).await;
         let StoreError::Invalid { field: "argv", .. } = &refused else { panic!("{refused:?}") };
         let refused = refused.to_string();
         assert!(refused.contains("`command 1` runs a command that Ada chose"), "{refused}");
     }
     assert_eq!(shop.detail(task).await.attempts.len(), 1, "nothing was stopped");
     let said = TaskTakeOver { argv: argv.clone(), ..Default::default() };
-    shop.floor.done(&shop.floor.bo, taking(said)).await;
+    shop.fixture.done(&shop.fixture.bo, taking(said)).await;
     let now = shop.session(task).await;
-    assert_eq!(shop.floor.store.session_detail(&shop.floor.bo, now).await.unwrap().argv, argv);
-    // Another agent needs nothing said, and runs nothing of theirs.
+    assert_eq!(shop.fixture.store.session_detail(&shop.fixture.bo, now).await.unwrap().argv, argv);
+    // Another agent needs no command, and runs none of theirs.
     let other = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
-    shop.floor.done(&shop.floor.ada, taking(other)).await;
+    shop.fixture.done(&shop.fixture.ada, taking(other)).await;
     let now = shop.session(task).await;
-    assert_eq!(shop.floor.store.session_detail(&shop.floor.ada, now).await.unwrap().argv, Vec::<String>::new());
+    assert_eq!(shop.fixture.store.session_detail(&shop.fixture.ada, now).await.unwrap().argv, Vec::<String>::new());
 }
 
-async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn another_agent_keeps_the_sandbox_unless_one_is_given(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let of = |network, home| Some(Sandbox { network, home });
     let argv = vec!["make".to_owned()];
     let input = WorkerStart { agent: "command".into(), argv, sandbox: of(true, true), ..Default::default() };
-    shop.start_as(&shop.floor.ada, input).await;
+    shop.start_as(&shop.fixture.ada, input).await;
     let task = shop.add(vec![plain("Make it")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
-    // Each time the other runner is away: nothing is waited for.
+    let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
+    // The other runner is away each time, so there is no transfer to wait for.
     let taking = |sandbox: Option<Sandbox>, runner: RunnerId| {
         let input = TaskTakeOver { agent: Some("codex".into()), sandbox, ..Default::default() };
         Placed { verb: verbs::TaskTakeOver { task, input }, connected: vec![runner] }
     };
     let runs_in = async |shop: &Shop, runner: RunnerId| {
         let now = shop.session(task).await;
-        let sessions = shop.floor.store.desired(runner).await.unwrap().unwrap().sessions;
+        let sessions = shop.fixture.store.desired(runner).await.unwrap().unwrap().sessions;
         sessions.into_iter().find(|plan| plan.session == now).unwrap().sandbox
     };
-    shop.floor.done(&shop.floor.bo, taking(None, theirs)).await;
+    shop.fixture.done(&shop.fixture.bo, taking(None, theirs)).await;
     assert_eq!(runs_in(&shop, theirs).await, of(true, false), "a colleague's choice does not show Bo's home");
-    // What waits in the workspace of a session begins when that is over.
+    // A session that waits for another one's workspace starts when that one has exited.
     shop.exits(session, 0).await;
-    shop.floor.done(&shop.floor.ada, taking(of(false, false), shop.runner)).await;
+    shop.fixture.done(&shop.fixture.ada, taking(of(false, false), shop.runner)).await;
     assert_eq!(runs_in(&shop, shop.runner).await, of(false, false));
 }
 
-async fn who_is_away_has_nothing_to_bring(floor: Floor) {
-    let half = Half::done(floor).await;
-    half.shop.floor.done(&half.shop.floor.bo, half.taking(&[half.theirs])).await;
-    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+async fn an_absent_runner_transfers_no_work(fixture: Fixture) {
+    let half = Half::done(fixture).await;
+    half.shop.fixture.done(&half.shop.fixture.bo, half.taking(&[half.theirs])).await;
+    assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
     let desired = half.desired().await;
     assert_eq!(desired[0].workspace.from, None);
     assert!(desired[0].prompt.contains("away, so the task starts over"), "{}", desired[0].prompt);
@@ -276,8 +276,8 @@ async fn who_is_away_has_nothing_to_bring(floor: Floor) {
     assert!(reason.contains("away"), "{reason}");
 }
 
-async fn what_could_not_be_brought_is_said(floor: Floor) {
-    let half = Half::done(floor).await;
+async fn a_failed_transfer_is_reported(fixture: Fixture) {
+    let half = Half::done(fixture).await;
     half.taken().await;
     let moving = half.moving().await;
     half.end(&moving, None, Some("it is too large")).await;
@@ -287,38 +287,38 @@ async fn what_could_not_be_brought_is_said(floor: Floor) {
     assert!(half.shop.log().await.iter().any(|entry| entry.reason == "it is too large"));
 }
 
-async fn a_take_over_that_is_given_up_leaves_the_work_where_it_is(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn an_abandoned_take_over_leaves_the_work_in_place(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     let worker = half.taken().await.assigned_to.unwrap();
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
     let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
-    half.shop.floor.done(&half.shop.floor.bo, stop).await;
-    assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and is not now");
+    half.shop.fixture.done(&half.shop.fixture.bo, stop).await;
+    assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and will not be");
     assert!(!half.moving().await.wanted);
     half.end(&moving, None, None).await;
     half.shop.dispatch().await;
     let detail = half.shop.detail(half.task).await;
-    assert_eq!(detail.attempts[2].workspace, Some(before), "whoever is next goes on with it");
+    assert_eq!(detail.attempts[2].workspace, Some(before), "the next worker continues in it");
 }
 
-async fn what_is_over_is_not_taken_over(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_finished_task_cannot_be_taken_over(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Quick")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "done").await;
     let command =
         || Placed { verb: verbs::TaskTakeOver { task, input: TaskTakeOver::default() }, connected: vec![shop.runner] };
-    assert!(matches!(shop.floor.refused(&shop.floor.ada, command()).await, StoreError::Conflict(_)));
-    let stranger = Floor::observer(shop.project.id);
-    let refused = shop.floor.refused(&stranger, command()).await;
+    assert!(matches!(shop.fixture.refused(&shop.fixture.ada, command()).await, StoreError::Conflict(_)));
+    let stranger = Fixture::observer(shop.project.id);
+    let refused = shop.fixture.refused(&stranger, command()).await;
     assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
 }
 
-async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn a_worker_on_another_runner_gets_the_earlier_work(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.handed(&[half.shop.runner, half.theirs]).await;
     assert_eq!(half.desired().await, [], "the new session waits");
@@ -337,66 +337,66 @@ async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) 
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
 }
 
-async fn whoever_is_handed_a_task_whose_runner_is_away_starts_afresh(floor: Floor) {
-    let half = Half::done(floor).await;
+async fn a_worker_starts_over_if_the_earlier_runner_is_away(fixture: Fixture) {
+    let half = Half::done(fixture).await;
     half.handed(&[half.theirs]).await;
-    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+    assert_eq!(half.shop.fixture.store.moving().await.unwrap(), []);
     let desired = half.desired().await;
     assert_eq!((desired[0].workspace.from.as_ref(), desired[0].run), (None, true));
     assert!(desired[0].prompt.contains("If there is no such branch here"), "{}", desired[0].prompt);
 }
 
-async fn work_that_never_arrived_is_fetched_from_where_it_is(floor: Floor) {
-    let mut half = Half::done(floor).await;
+async fn work_that_never_arrived_is_fetched_from_its_runner(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
     let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
     half.handed(&[half.shop.runner, half.theirs]).await;
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
     half.end(&moving, Some(&"d".repeat(64)), None).await;
-    // Bo's worker stops before its workspace is made.
+    // Bo's worker stops before its workspace is created.
     let worker = half.shop.task(half.task).await.assigned_to.unwrap();
     let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
-    half.shop.floor.done(&half.shop.floor.bo, stop).await;
-    let third = runner(&half.shop.floor, &half.shop.floor.bo, "third", 4).await;
+    half.shop.fixture.done(&half.shop.fixture.bo, stop).await;
+    let third = runner(&half.shop.fixture, &half.shop.fixture.bo, "third", 4).await;
     let input = WorkerStart { agent: "codex".into(), runner: Some(third), ..Default::default() };
     let start = Placed { verb: verbs::WorkerStart { project: half.shop.project.id, input }, connected: vec![third] };
-    half.shop.floor.done(&half.shop.floor.bo, start).await;
+    half.shop.fixture.done(&half.shop.fixture.bo, start).await;
     assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs, third]).await, 1);
     let moving = half.moving().await;
     assert_eq!((moving.from, moving.to), (before, third));
 }
 
-async fn what_a_person_works_in_stays_where_it_is(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_persons_own_workspace_is_not_transferred(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let input = SessionSpawn { project: Some(shop.project.id), agent: "codex".into(), ..Default::default() };
-    let mine = shop.floor.done(&shop.floor.ada, spawn(input, &[shop.runner])).await;
+    let mine = shop.fixture.done(&shop.fixture.ada, spawn(input, &[shop.runner])).await;
     shop.at(mine.id, SessionStatus::Working).await;
     let task = shop.add(vec![plain("Taken in passing")]).await[0];
-    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session: mine.id };
+    let actor = Actor::Agent { user: id(&shop.fixture.ada), project: shop.project.id, session: mine.id };
     let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
     let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
-    let held = shop.floor.done(&agent, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
+    let held = shop.fixture.done(&agent, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
     let input = TaskRelease { fence: held.lease.fence, reason: None };
-    shop.floor.done(&agent, verbs::TaskRelease { task, input }).await;
+    shop.fixture.done(&agent, verbs::TaskRelease { task, input }).await;
     assert_eq!(shop.detail(task).await.attempts[0].workspace, Some(mine.workspace));
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let theirs = runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let start = Placed { verb: verbs::WorkerStart { project: shop.project.id, input }, connected: vec![theirs] };
-    shop.floor.done(&shop.floor.bo, start).await;
+    shop.fixture.done(&shop.fixture.bo, start).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
-    assert_eq!(shop.floor.store.moving().await.unwrap(), []);
+    assert_eq!(shop.fixture.store.moving().await.unwrap(), []);
 }
 
-async fn nobody_needs_to_answer_about_what_was_taken_over(floor: Floor) {
-    let half = Half::done(floor).await;
+async fn a_take_over_answers_open_escalations(fixture: Fixture) {
+    let half = Half::done(fixture).await;
     let fence = half.shop.task(half.task).await.lease.unwrap().fence;
     let (question, options) = ("Which one?".to_owned(), vec![]);
     let input = protocol::TaskAsk { fence, question, options, context: String::new(), give_up: true };
-    half.shop.floor.done(&half.shop.floor.ada, verbs::TaskAsk { task: half.task, input }).await;
+    half.shop.fixture.done(&half.shop.fixture.ada, verbs::TaskAsk { task: half.task, input }).await;
     assert_eq!(half.shop.task(half.task).await.status, TaskStatus::Escalated);
     let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
     let taking = half.taking_with(input, &[half.shop.runner, half.theirs]);
-    half.shop.floor.done(&half.shop.floor.bo, taking).await;
+    half.shop.fixture.done(&half.shop.fixture.bo, taking).await;
     let detail = half.shop.detail(half.task).await;
     let by = detail.escalations[0].answered_by.as_ref().map(|by| by.name.as_str());
     assert_eq!((detail.task.status, by), (TaskStatus::Assigned, Some("Bo")));

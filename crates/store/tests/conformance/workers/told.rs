@@ -1,4 +1,4 @@
-//! What clients are told of workers: those of a project that changed together, together.
+//! Events about workers: one event for all workers of a project that changed together.
 
 use domain::{ProjectId, Visibility, WorkerId, WorkerStatus};
 use protocol::{Change, Freeze, Worker, WorkerStart, verbs};
@@ -6,13 +6,13 @@ use store::{EventBody, Placed};
 
 use super::{Shop, plain};
 use crate::execution::project;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
-both!(one_event_tells_of_all_of_a_project, what_a_sync_tells_is_what_was_told);
+both!(one_event_announces_all_workers_of_a_project, a_sync_has_the_visible_workers_of_each_project);
 
-/// What was told of workers: for whom, and which.
+/// The published events about workers: the project and the workers of each.
 fn told(shop: &Shop) -> Vec<(Option<ProjectId>, Vec<Worker>)> {
-    let heard = shop.floor.heard();
+    let heard = shop.fixture.heard();
     let told = heard.iter().filter_map(|event| match &event.body {
         EventBody::Change { change: Change::Workers { workers } } => Some((event.project, workers.clone())),
         _ => None,
@@ -23,12 +23,12 @@ fn told(shop: &Shop) -> Vec<(Option<ProjectId>, Vec<Worker>)> {
 async fn start_in(shop: &Shop, project: ProjectId, count: u32) -> Vec<WorkerId> {
     let input = WorkerStart { agent: "codex".into(), count: Some(count), ..Default::default() };
     let command = Placed { verb: verbs::WorkerStart { project, input }, connected: vec![shop.runner] };
-    shop.floor.done(&shop.floor.ada, command).await.iter().map(|worker| worker.id).collect()
+    shop.fixture.done(&shop.fixture.ada, command).await.iter().map(|worker| worker.id).collect()
 }
 
-async fn one_event_tells_of_all_of_a_project(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let hidden = project(&shop.floor, Visibility::Private, false).await.id;
+async fn one_event_announces_all_workers_of_a_project(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let hidden = project(&shop.fixture, Visibility::Private, false).await.id;
     let here = start_in(&shop, shop.project.id, 3).await;
     let there = start_in(&shop, hidden, 2).await;
     let ids = |workers: &[Worker]| workers.iter().map(|worker| worker.id).collect::<Vec<_>>();
@@ -37,30 +37,30 @@ async fn one_event_tells_of_all_of_a_project(floor: Floor) {
     shop.add(vec![plain("A job"), plain("Other work")]).await;
     assert_eq!(shop.dispatch().await, 2);
 
-    shop.floor.heard().clear();
-    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
+    shop.fixture.heard().clear();
+    shop.fixture.done(&shop.fixture.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
     let told = told(&shop);
     assert_eq!(told.len(), 2, "an event for each project: {told:?}");
     for (project, mut expected) in [(shop.project.id, here), (hidden, there)] {
-        let (_, workers) = told.iter().find(|(of, _)| *of == Some(project)).expect("it was told");
+        let (_, workers) = told.iter().find(|(of, _)| *of == Some(project)).expect("there is an event");
         let mut found = ids(workers);
         found.sort();
         expected.sort();
-        assert_eq!(found, expected, "of this project alone, each once");
+        assert_eq!(found, expected, "each worker of this project once");
         let last = |worker: &Worker| worker.status == WorkerStatus::Paused && worker.task.is_none();
-        assert!(workers.iter().all(last), "as they are in the end: {workers:?}");
+        assert!(workers.iter().all(last), "in their final state: {workers:?}");
     }
 }
 
-async fn what_a_sync_tells_is_what_was_told(floor: Floor) {
-    let shop = Shop::open(floor).await;
-    let hidden = project(&shop.floor, Visibility::Private, false).await.id;
+async fn a_sync_has_the_visible_workers_of_each_project(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let hidden = project(&shop.fixture, Visibility::Private, false).await.id;
     let here = start_in(&shop, shop.project.id, 2).await;
     let there = start_in(&shop, hidden, 3).await;
     let gone = start_in(&shop, shop.project.id, 1).await.remove(0);
-    shop.floor.done(&shop.floor.ada, verbs::WorkerRemove { worker: gone }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::WorkerRemove { worker: gone }).await;
     let synced = async |caller| {
-        let (_, state) = shop.floor.store.state(caller).await.unwrap();
+        let (_, state) = shop.fixture.store.state(caller).await.unwrap();
         let workers = state.into_iter().filter_map(|change| match change {
             Change::Workers { workers } => Some(workers.iter().map(|worker| worker.id).collect::<Vec<_>>()),
             _ => None,
@@ -69,10 +69,10 @@ async fn what_a_sync_tells_is_what_was_told(floor: Floor) {
         workers.sort_by_key(Vec::len);
         workers
     };
-    assert_eq!(synced(&shop.floor.ada).await, [here.clone(), there.clone()]);
-    assert_eq!(synced(&shop.floor.bo).await, [here], "nothing of a project that they do not see");
-    let whole = shop.floor.store.state_of(&shop.floor.ada, hidden).await.unwrap();
+    assert_eq!(synced(&shop.fixture.ada).await, [here.clone(), there.clone()]);
+    assert_eq!(synced(&shop.fixture.bo).await, [here], "no worker of an invisible project");
+    let whole = shop.fixture.store.state_of(&shop.fixture.ada, hidden).await.unwrap();
     let of_workers: Vec<&Change> = whole.iter().filter(|one| matches!(one, Change::Workers { .. })).collect();
     assert!(matches!(of_workers[..], [Change::Workers { workers }] if workers.len() == there.len()));
-    assert_eq!(shop.floor.store.state_of(&shop.floor.bo, hidden).await.unwrap(), []);
+    assert_eq!(shop.fixture.store.state_of(&shop.fixture.bo, hidden).await.unwrap(), []);
 }

@@ -1,4 +1,4 @@
-//! Reports whose task moved on before they were judged, and what met them.
+//! Reports whose task moved on before they were judged, and conflicts with them.
 
 use domain::{AnswerAct, EscalationKind, ReportVerdict, SessionId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, FactBody};
@@ -8,22 +8,22 @@ use protocol::{
 use store::Placed;
 
 use super::{Shop, checked, plain};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 both!(
-    a_cancelled_task_refuses_what_was_being_checked,
-    what_a_person_let_fail_or_has_done_again_is_refused,
-    what_was_taken_over_was_not_refused_for_what_it_is,
-    a_conflict_with_what_stands_no_more_is_over,
-    a_conflict_goes_on_with_the_next_that_is_met,
-    what_a_person_must_judge_is_asked_about_when_the_conflict_is_over,
+    cancelling_a_task_refuses_its_pending_report,
+    a_report_is_refused_if_a_person_fails_or_retries_its_task,
+    a_take_over_refuses_a_report_without_asking_for_fixes,
+    a_conflict_ends_when_the_other_output_is_withdrawn,
+    a_conflict_moves_on_to_the_next_conflicting_output,
+    a_judgement_is_requested_after_the_conflict_ends,
 );
 
 fn judged(description: &str) -> TaskAdd {
     TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain(description) }
 }
 
-/// The same lines of the same file, changed otherwise.
+/// A change of the same lines, with this content.
 fn changes(tree: &str) -> Changes {
     let file = ChangedFile {
         path: "src/a.rs".into(),
@@ -37,7 +37,7 @@ fn changes(tree: &str) -> Changes {
 }
 
 impl Shop {
-    /// Every one of these is worked on at once, in this order, and changes the same lines.
+    /// Works on all of these tasks at once; they finish in this order and change the same lines.
     async fn collide(&mut self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
         self.start(u32::try_from(tasks.len()).unwrap()).await;
         let tasks = self.add(tasks).await;
@@ -53,18 +53,18 @@ impl Shop {
             };
             let results = criteria.iter().enumerate().map(met).collect();
             let changes = Some(changes(&format!("t{index}")));
-            self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
-            self.floor.pass(1_000);
+            self.memory.happened(&self.fixture, FactBody::Checked { report, results, changes }).await;
+            self.fixture.pass(1_000);
         }
         tasks
     }
 
     async fn cancel(&self, task: TaskId) {
         let input = TaskReason { reason: Some("not needed".into()) };
-        self.floor.done(&self.floor.ada, verbs::TaskCancel { task, input }).await;
+        self.fixture.done(&self.fixture.ada, verbs::TaskCancel { task, input }).await;
     }
 
-    /// What is asked about a task now.
+    /// The open escalations of a task.
     async fn asked(&self, task: TaskId) -> Vec<Escalation> {
         self.detail(task).await.escalations.into_iter().filter(|one| one.answered_at.is_none()).collect()
     }
@@ -75,8 +75,8 @@ impl Shop {
     }
 }
 
-async fn a_cancelled_task_refuses_what_was_being_checked(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn cancelling_a_task_refuses_its_pending_report(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
@@ -86,14 +86,14 @@ async fn a_cancelled_task_refuses_what_was_being_checked(floor: Floor) {
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task was cancelled before this report was judged: Ada cancelled it: not needed");
-    assert!(shop.desired().await.1.is_empty(), "nobody checks it any more");
+    assert!(shop.desired().await.1.is_empty(), "the check is no longer wanted");
     let late = FactBody::Checked { report, results: vec![], changes: None };
-    shop.memory.happened(&shop.floor, late).await;
+    shop.memory.happened(&shop.fixture, late).await;
     assert_eq!((shop.task(task).await.status, shop.verdict(task).await.1), (TaskStatus::Cancelled, reason));
 }
 
-async fn what_a_person_let_fail_or_has_done_again_is_refused(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_report_is_refused_if_a_person_fails_or_retries_its_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(2).await;
     let tasks = shop.add(vec![judged("Write one"), judged("Write another")]).await;
     shop.dispatch().await;
@@ -102,44 +102,44 @@ async fn what_a_person_let_fail_or_has_done_again_is_refused(floor: Floor) {
     }
     let escalation = shop.asked(tasks[0]).await[0].id;
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: None };
-    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation, input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation, input }).await;
     let (verdict, reason) = shop.verdict(tasks[0]).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task failed before this report was judged: Ada let it fail");
     let input = TaskReason { reason: Some("shorter".into()) };
-    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task: tasks[1], input }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskRetry { task: tasks[1], input }).await;
     let (verdict, reason) = shop.verdict(tasks[1]).await;
     assert_eq!((verdict, reason.as_str()), (ReportVerdict::Refused, "Ada retried it: shorter"));
 }
 
-async fn what_was_taken_over_was_not_refused_for_what_it_is(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_take_over_refuses_a_report_without_asking_for_fixes(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     shop.start(1).await;
     let task = shop.add(vec![checked("Write out.txt")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "Wrote it.").await;
-    let theirs = crate::execution::runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let theirs = crate::execution::runner(&shop.fixture, &shop.fixture.bo, "theirs", 4).await;
     let over = Placed {
         verb: verbs::TaskTakeOver { task, input: TaskTakeOver::default() },
         connected: vec![shop.runner, theirs],
     };
-    shop.floor.done(&shop.floor.bo, over).await;
+    shop.fixture.done(&shop.fixture.bo, over).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task moved on before this report was judged: Bo took it over");
     let worker = shop.task(task).await.assigned_to.unwrap();
     let stop = verbs::WorkerStop { worker, input: protocol::WorkerStop { force: true } };
-    shop.floor.done(&shop.floor.bo, stop).await;
+    shop.fixture.done(&shop.fixture.bo, stop).await;
     shop.cancel(task).await;
-    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await;
     let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
     let taken =
-        shop.floor.done(&shop.floor.ada, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
-    assert_eq!(taken.refused.as_deref(), None, "there is nothing to mend");
+        shop.fixture.done(&shop.fixture.ada, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
+    assert_eq!(taken.refused.as_deref(), None, "there is nothing to fix");
 }
 
-async fn a_conflict_with_what_stands_no_more_is_over(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_conflict_ends_when_the_other_output_is_withdrawn(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
     let first = shop.asked(tasks[1]).await.remove(0);
     assert_eq!((first.kind, first.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
@@ -154,15 +154,15 @@ async fn a_conflict_with_what_stands_no_more_is_over(floor: Floor) {
     assert!(why.starts_with("`Reword it`") && why.ends_with("was cancelled: its output was dropped"), "{why}");
     assert!(shop.decided("conflict_gone").await);
     assert_eq!(shop.asked(tasks[2]).await[0].context.other_task, Some(tasks[1]), "that one is accepted now");
-    super::sound(&mut shop.floor.raw().await, shop.project.id).await;
+    super::sound(&mut shop.fixture.raw().await, shop.project.id).await;
 }
 
-async fn a_conflict_goes_on_with_the_next_that_is_met(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_conflict_moves_on_to_the_next_conflicting_output(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
     let before = shop.asked(tasks[2]).await.remove(0);
     assert_eq!(before.context.other_task, Some(tasks[1]));
-    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task: tasks[1], input: TaskReason { reason: None } }).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskRetry { task: tasks[1], input: TaskReason { reason: None } }).await;
     let asked = shop.asked(tasks[2]).await.remove(0);
     assert_eq!((asked.id, asked.session, asked.context.other_task), (before.id, before.session, Some(tasks[0])));
     assert!(asked.question.contains("`Reword it`"), "{}", asked.question);
@@ -172,8 +172,8 @@ async fn a_conflict_goes_on_with_the_next_that_is_met(floor: Floor) {
     assert_eq!((task.status, task.reason), (TaskStatus::Escalated, Some(asked.question)));
 }
 
-async fn what_a_person_must_judge_is_asked_about_when_the_conflict_is_over(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
+async fn a_judgement_is_requested_after_the_conflict_ends(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
     let tasks = shop.collide(vec![judged("Reword it"), judged("Rename it")]).await;
     let session: Option<SessionId> = shop.asked(tasks[1]).await[0].session;
     assert!(session.is_some());
@@ -182,5 +182,5 @@ async fn what_a_person_must_judge_is_asked_about_when_the_conflict_is_over(floor
     let [asked] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!((asked.kind, asked.session), (EscalationKind::Judgement, session));
     assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Escalated);
-    super::sound(&mut shop.floor.raw().await, shop.project.id).await;
+    super::sound(&mut shop.fixture.raw().await, shop.project.id).await;
 }

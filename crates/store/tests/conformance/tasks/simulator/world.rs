@@ -1,18 +1,18 @@
-//! One world: a few tasks, a few workers, a network that does what it wants.
+//! One world: a few tasks, a few workers, and an unreliable network.
 
 use domain::{AnswerAct, ProjectId, TaskId, TaskStatus};
 use protocol::{EscalationAnswer, EscalationFilter, verbs};
 use store::{Reported, StoreError};
 
 use super::model::{Known, Model};
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::tasks::{LEASE, add, beat, expire, failure, named, report, sound, takes};
 
-/// After so many steps nothing goes wrong any more, and after so many all must have ended.
+/// The step after which nothing fails any more, and the step by which all tasks must have ended.
 const TROUBLE: u32 = 45;
 const END: u32 = 600;
 
-/// Numbers that depend on the seed only.
+/// Random numbers that depend only on the seed.
 struct Chance(u64);
 
 impl Chance {
@@ -28,7 +28,7 @@ impl Chance {
     }
 }
 
-/// Something on its way to the hub.
+/// A message in flight to the hub.
 #[derive(Debug, Clone)]
 enum Letter {
     Take { worker: usize, life: u32, key: Option<String> },
@@ -36,24 +36,24 @@ enum Letter {
     Report { task: TaskId, fence: u64, fails: bool },
 }
 
-/// A program that works; what it believes may be long untrue.
+/// A worker program; its view of its task may be stale.
 #[derive(Debug, Default)]
 struct Worker {
     name: String,
-    /// Counts its lives: what an earlier one asked for, it does not know.
+    /// Counts its restarts: it does not know the requests of an earlier life.
     life: u32,
     holds: Option<(TaskId, u64)>,
     waits: bool,
     left: u64,
     /// SIGSTOPped until this step.
     stopped: u32,
-    /// Without a network until this step: what it sends stays on the way.
+    /// Without a network until this step: its messages stay in flight.
     cut_off: u32,
 }
 
 /// One world.
 pub(super) struct World<'f> {
-    floor: &'f Floor,
+    fixture: &'f Fixture,
     seed: u64,
     project: ProjectId,
     chance: Chance,
@@ -64,31 +64,31 @@ pub(super) struct World<'f> {
 }
 
 impl<'f> World<'f> {
-    pub(super) async fn new(floor: &'f Floor, seed: u64) -> Self {
+    pub(super) async fn new(fixture: &'f Fixture, seed: u64) -> Self {
         let mut chance = Chance(seed);
-        let project = crate::tasks::shared(floor).await;
+        let project = crate::tasks::shared(fixture).await;
         let count = 3 + chance.next(4);
         let mut tasks = Vec::new();
         for at in 0..count {
             let deps: Vec<String> = (0..at).filter(|_| chance.one_in(3)).map(|dep| format!("t{dep}")).collect();
             tasks.push(named(&format!("t{at}"), &deps.iter().map(String::as_str).collect::<Vec<_>>()));
         }
-        let added = add(floor, project, tasks).await;
+        let added = add(fixture, project, tasks).await;
         let known = |task: &protocol::TaskLine| (task.id, Known { deps: task.deps.clone(), ..Known::default() });
         let model = Model { tasks: added.tasks.iter().map(known).collect() };
         let workers = (0..3).map(|at| Worker { name: format!("w{at}"), ..Worker::default() }).collect();
-        Self { floor, seed, project, chance, model, workers, on_the_way: Vec::new(), step: 0 }
+        Self { fixture, seed, project, chance, model, workers, on_the_way: Vec::new(), step: 0 }
     }
 
     pub(super) async fn run(mut self) {
-        let mut raw = self.floor.raw().await;
+        let mut raw = self.fixture.raw().await;
         while !self.model.is_over() {
             self.step += 1;
             assert!(self.step < END, "seed {}: not all ended: {:?}", self.seed, self.model);
             let most = if self.chance.one_in(6) { LEASE as u64 } else { 20_000 };
-            self.floor.pass(1 + self.chance.next(most) as i64);
-            for task in expire(self.floor).await {
-                self.model.lost(self.seed, task, self.floor.store.now());
+            self.fixture.pass(1 + self.chance.next(most) as i64);
+            for task in expire(self.fixture).await {
+                self.model.lost(self.seed, task, self.fixture.store.now());
             }
             for at in 0..self.workers.len() {
                 self.trouble(at);
@@ -107,7 +107,7 @@ impl<'f> World<'f> {
         self.step < TROUBLE
     }
 
-    /// Things go wrong: stopped for longer than a lease, crashed, cut off.
+    /// Injects failures: workers are stopped for longer than a lease, crash, or lose the network.
     fn trouble(&mut self, at: usize) {
         if !self.rough() {
             return;
@@ -126,7 +126,7 @@ impl<'f> World<'f> {
         }
     }
 
-    /// What a worker does by itself, believing what it last heard.
+    /// Lets a worker act on its last known state.
     fn act(&mut self, at: usize) {
         let worker = &mut self.workers[at];
         if worker.stopped > self.step {
@@ -156,7 +156,7 @@ impl<'f> World<'f> {
         self.on_the_way.push((at, letter));
     }
 
-    /// Lets some of what is on the way arrive, in any order.
+    /// Delivers some messages in flight, in any order.
     async fn deliver(&mut self) {
         let mut held_back = Vec::new();
         while !self.on_the_way.is_empty() {
@@ -177,7 +177,7 @@ impl<'f> World<'f> {
             Letter::Take { worker, life, key } => self.take(worker, life, key).await,
             Letter::Beat { task, fence } => {
                 let may = self.model.holds(task, fence);
-                match self.floor.store.write(&self.floor.ada, None, beat(task, fence)).await {
+                match self.fixture.store.write(&self.fixture.ada, None, beat(task, fence)).await {
                     Ok(done) if may => self.model.renewed(task, done.value.expires_at),
                     Err(StoreError::Conflict(_)) if !may => {}
                     other => panic!("seed {}: {task} under {fence}, may {may}: {other:?}", self.seed),
@@ -190,7 +190,8 @@ impl<'f> World<'f> {
     async fn take(&mut self, at: usize, life: u32, key: Option<String>) {
         let name = self.workers[at].name.clone();
         let keyed = key.is_some();
-        let taken = self.floor.store.write(&self.floor.ada, key, takes(self.project, &name)).await.unwrap().value.taken;
+        let taken =
+            self.fixture.store.write(&self.fixture.ada, key, takes(self.project, &name)).await.unwrap().value.taken;
         let worker = &mut self.workers[at];
         let asked = worker.life == life && worker.waits;
         if asked {
@@ -198,7 +199,7 @@ impl<'f> World<'f> {
         }
         let Some(taken) = taken else { return };
         let (task, fence) = (taken.task.id, taken.lease.fence);
-        // The same key answers as the first time, whatever became of the task since.
+        // The same key returns the first answer, even if the task has changed since.
         if !(keyed && fence <= self.model.tasks[&task].fence) {
             self.model.handed_out(self.seed, task, fence, &name, taken.lease.expires_at);
         }
@@ -211,7 +212,7 @@ impl<'f> World<'f> {
     async fn report(&mut self, task: TaskId, fence: u64, fails: bool) {
         let may = self.model.holds(task, fence);
         let command = if fails { failure(task, fence, "no luck") } else { report(task, fence, "done") };
-        match self.floor.store.write(&self.floor.ada, None, command).await.map(|done| done.value) {
+        match self.fixture.store.write(&self.fixture.ada, None, command).await.map(|done| done.value) {
             Ok(Reported::Taken(_)) if may && fails => self.model.let_go(task),
             Ok(Reported::Taken(_)) if may => self.model.accepted(self.seed, task),
             Ok(Reported::Late { .. }) | Err(StoreError::Conflict(_)) if !may => {}
@@ -219,22 +220,22 @@ impl<'f> World<'f> {
         }
     }
 
-    /// A person answers what is asked.
+    /// A person answers open escalations.
     async fn answer(&mut self) {
         let filter = EscalationFilter { project: Some(self.project), answered: None };
         if !self.chance.one_in(4) && self.rough() {
             return;
         }
-        for asked in self.floor.store.escalations(&self.floor.ada, filter).await.unwrap() {
+        for asked in self.fixture.store.escalations(&self.fixture.ada, filter).await.unwrap() {
             let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
-            self.floor.done(&self.floor.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
+            self.fixture.done(&self.fixture.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
         }
     }
 
-    /// What the database says must be what happened.
+    /// Checks that the database agrees with the model.
     async fn check_the_end(&self) {
         for (task, known) in &self.model.tasks {
-            let shown = self.floor.store.task_detail(&self.floor.ada, *task).await.unwrap();
+            let shown = self.fixture.store.task_detail(&self.fixture.ada, *task).await.unwrap();
             assert_eq!(shown.task.status, TaskStatus::Done, "seed {}", self.seed);
             let accepted = shown.reports.iter().filter(|report| report.verdict.word() == "accepted").count();
             let ended = shown.attempts.iter().filter(|attempt| attempt.outcome.word() == "accepted").count();

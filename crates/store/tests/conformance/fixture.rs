@@ -1,4 +1,4 @@
-//! A store on a fresh database, with two people and a clock that the test moves.
+//! A store on a new database, with two people and a clock that the test moves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,7 +14,7 @@ use testkit::Raw;
 /// A day in milliseconds.
 pub(crate) const DAY: i64 = 86_400_000;
 
-/// Where a test's database is, and what removes it.
+/// A test's database; dropping it deletes the database.
 pub(crate) enum Place {
     Sqlite(tempfile::TempDir),
     Postgres(Database),
@@ -25,7 +25,7 @@ impl Place {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
-    /// A file that costs no disk, where the system has such a place.
+    /// A file in memory, if the system supports that.
     pub(crate) fn memory() -> Self {
         Self::Sqlite(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
@@ -42,33 +42,33 @@ impl Place {
     }
 }
 
-/// A store with Ada, who set the hub up, and Bo, whom she invited.
-pub(crate) struct Floor {
+/// A store with Ada, who owns the hub, and Bo, whom she invited.
+pub(crate) struct Fixture {
     pub(crate) store: Arc<Store>,
     pub(crate) ada: Caller,
     pub(crate) bo: Caller,
     pub(crate) url: String,
     clock: Arc<AtomicI64>,
     heard: Arc<Mutex<Vec<Arc<Event>>>>,
-    /// Last, so that the store is gone before its database is.
+    /// Last, so that the store is dropped before its database.
     pub(crate) place: Place,
 }
 
-impl Floor {
+impl Fixture {
     pub(crate) async fn open(place: Place) -> Self {
         Self::open_at(place.url(), place).await
     }
 
-    /// Opens by a URL that leads to `place` on a way of its own.
+    /// Opens `place` by another URL, such as that of a proxy.
     pub(crate) async fn open_at(url: String, place: Place) -> Self {
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
         let heard = Arc::new(Mutex::new(Vec::new()));
         let store = Arc::new(open(&url, &clock, &heard).await);
         let ada = store.write(&Caller::hub("start"), None, EnterHubOwner { name: "Ada".into() }).await.unwrap().value;
         let ada = Caller::user(ada.id, true, "Ada", "192.0.2.1 test");
-        let mut floor = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
-        floor.bo = floor.join("Bo").await;
-        floor
+        let mut fixture = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
+        fixture.bo = fixture.join("Bo").await;
+        fixture
     }
 
     /// Closes the store and opens the same database again.
@@ -80,7 +80,7 @@ impl Floor {
         Self { store, ada, bo, url, clock, heard, place }
     }
 
-    /// Another store on the same database, as a second hub has it.
+    /// Another store on the same database, like a second hub's.
     pub(crate) async fn second_store(&self) -> Arc<Store> {
         Arc::new(open(&self.url, &self.clock, &Arc::default()).await)
     }
@@ -127,17 +127,17 @@ impl Floor {
         self.clock.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Everything that the listener was told.
+    /// All events that the listener received.
     pub(crate) fn heard(&self) -> MutexGuard<'_, Vec<Arc<Event>>> {
         self.heard.lock().unwrap()
     }
 
-    /// A look at the rows.
+    /// Direct access to the rows.
     pub(crate) async fn raw(&self) -> Raw {
         Raw::connect(&self.url).await
     }
 
-    /// Who looks by an observer link.
+    /// A caller with an observer link.
     pub(crate) fn observer(project: ProjectId) -> Caller {
         let who = Who::Actor { actor: Actor::Observer { project }, name: String::new() };
         Caller { who, origin: "192.0.2.3".into(), by_agent: false }
@@ -150,7 +150,7 @@ async fn open(url: &str, clock: &Arc<AtomicI64>, heard: &Arc<Mutex<Vec<Arc<Event
     Store::open(url, now, move |events| heard.lock().unwrap().extend_from_slice(events)).await.unwrap()
 }
 
-/// The id of a person who calls.
+/// The id of the calling person.
 pub(crate) fn id(caller: &Caller) -> domain::UserId {
     caller.person().unwrap().id
 }
