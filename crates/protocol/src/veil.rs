@@ -186,7 +186,7 @@ impl Change {
                     escalation.veil_other();
                 }
             }
-            Self::Message { message } if !looks(Some(message.author.id)) => message.veil(),
+            Self::Message { message, .. } if !looks(Some(message.author.id)) => message.veil(),
             Self::Activity { activity } if !looks(None) => activity.veil(),
             _ => {}
         }
@@ -200,7 +200,7 @@ impl Change {
                 tasks.iter().any(|task| task.session.is_some() || task.reason.as_ref().is_some_and(lines))
             }
             Self::Workers { workers } => workers.iter().any(|worker| worker.session.is_some()),
-            Self::Message { message } => message.author_session.is_some(),
+            Self::Message { message, .. } => message.author_session.is_some(),
             Self::Activity { activity } => activity.links.iter().any(|link| of_execution(link.kind)),
             Self::Escalation { .. } => true,
             _ => false,
@@ -213,7 +213,7 @@ impl Change {
             Self::Tasks { tasks } => tasks.iter().filter_map(|task| task.assigned_to.and_then(&owner)).collect(),
             Self::Workers { workers } => workers.iter().map(|worker| worker.owner.id).collect(),
             Self::Escalation { escalation } => escalation.worker.and_then(&owner).into_iter().collect(),
-            Self::Message { message } => vec![message.author.id],
+            Self::Message { message, .. } => vec![message.author.id],
             _ => Vec::new(),
         }
     }
