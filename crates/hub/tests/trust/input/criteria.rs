@@ -21,7 +21,7 @@ async fn what_cannot_be_checked_is_not_added() {
     };
     let schema = |schema: Value| json!({ "kind": "file_matches", "path": "a.json", "json_schema": schema });
     for (criterion, said) in [
-        (schema(json!({ "type": "objekt" })), "`tasks[1].acceptance[1].json_schema`: it is not a JSON Schema"),
+        (schema(json!({ "type": "objekt" })), "`tasks[1].acceptance[1].json_schema`: unusable JSON Schema"),
         (schema(json!({ "$ref": "https://example.org/x.json" })), "`tasks[1].acceptance[1].json_schema`"),
         (json!({ "kind": "file_matches", "path": "a", "regex": "(" }), "`tasks[1].acceptance[1].regex`"),
         (json!({ "kind": "only_touches", "globs": ["["] }), "`tasks[1].acceptance[1].globs`"),
