@@ -30,4 +30,3 @@ export function retried(outbox: readonly Pending[], key: string): readonly Pendi
 export function settled(outbox: readonly Pending[], key: string): readonly Pending[] {
   return outbox.filter((pending) => pending.key !== key);
 }
-
