@@ -90,7 +90,7 @@ test("pasted tasks are added all or none", async ({ floor }) => {
 
   await test.step("errors have line numbers", async () => {
     await paste('{"description":"a"}\n{"description":');
-    await expect(page.getByText(/Line 2, tasks\[1\]: it is not JSON/)).toBeVisible();
+    await expect(page.getByText(/Line 2, tasks\[1\]: invalid JSON/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Add task", exact: true })).toBeDisabled();
     await page.keyboard.press("Escape");
   });

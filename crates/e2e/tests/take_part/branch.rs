@@ -101,7 +101,7 @@ async fn a_branch_is_fetched_checked_and_its_workspace_goes() {
     let refused = editor.report("work").await;
     assert_eq!(refused.verdict, ReportVerdict::Refused, "{refused:?}\n{}", runner.log_text());
     let why = refused.reason.unwrap();
-    assert!(why.starts_with(&format!("branch `work` is not at {}", origin.display())), "{why}");
+    assert!(why.starts_with(&format!("there is no branch `work` at {}", origin.display())), "{why}");
     assert!(why.ends_with("; push it, then report again"), "{why}");
     assert_eq!(editor.detail().await.task.status, TaskStatus::Running, "it still has the task");
 

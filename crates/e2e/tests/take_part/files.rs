@@ -42,7 +42,7 @@ async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() 
     folder.put("pending/half.json", "{\"description\": \"Write a");
     folder.put("pending/wrong.json", "{\"descriptoin\": \"Write b\"}");
     let mut process = folder.serve(&hub);
-    for (name, says) in [("half", "not JSON"), ("wrong", "descriptoin")] {
+    for (name, says) in [("half", "invalid JSON"), ("wrong", "descriptoin")] {
         let text =
             wait_until("the error is reported", async || folder.text(&format!("pending/{name}.error.txt"))).await;
         assert!(text.contains(says), "{text}");

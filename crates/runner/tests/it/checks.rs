@@ -341,7 +341,7 @@ async fn a_branch_that_a_worker_pushed_is_checked_in_a_workspace_of_its_own() {
     assert!(results.iter().all(|result| result.passed == Some(true)), "{results:?}");
     assert_eq!(changes.files.len(), 1);
     let why = hub.checked(&bad).await.unwrap_err();
-    assert!(why.starts_with(&format!("branch `nowhere` is not at {}", origin.path().display())), "{why}");
+    assert!(why.starts_with(&format!("there is no branch `nowhere` at {}", origin.path().display())), "{why}");
     assert!(why.ends_with("; push it, then report again"), "{why}");
     assert!(hub.checked(&gone).await.unwrap_err().contains("no repository"));
     let cause = |of: &DesiredCheck| {
