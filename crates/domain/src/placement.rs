@@ -73,8 +73,13 @@ fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
     }
     if !candidate.agents.iter().any(|agent| agent == needs.agent) {
         let install = candidate.installs.iter().find(|(agent, _)| agent == needs.agent);
-        let mut known: Vec<&str> = candidate.agents.iter().map(String::as_str).collect();
-        known.extend(candidate.installs.iter().map(|(agent, _)| agent.as_str()));
+        let mut known: Vec<&str> = Vec::new();
+        let installable = candidate.installs.iter().map(|(agent, _)| agent);
+        for agent in candidate.agents.iter().chain(installable) {
+            if !known.contains(&agent.as_str()) {
+                known.push(agent);
+            }
+        }
         return Some(match install {
             Some((agent, command)) => format!("has no `{agent}` installed (install it there with `{command}`)"),
             None => format!("has no agent `{}`; known: {}", needs.agent, known.join(", ")),

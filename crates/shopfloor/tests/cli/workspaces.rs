@@ -97,7 +97,8 @@ fn a_branch_that_is_taken_is_refused() {
         let args = ["session", "spawn", "--project", "Parser", "--branch", branch, "--json", "--", "true"];
         args.to_vec()
     };
-    for (name, word) in [("refs/heads/x", "refs/heads/"), ("x.lock", ".lock"), ("HEAD", "HEAD"), ("shopfloor", "made")]
+    for (name, word) in
+        [("refs/heads/x", "refs/heads/"), ("x.lock", ".lock"), ("HEAD", "HEAD"), ("shopfloor", "generated")]
     {
         let said = fixture.fail(2, &spawn(name));
         assert!(said.contains(word), "{name}: {said}");

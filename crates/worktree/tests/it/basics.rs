@@ -194,7 +194,7 @@ async fn work_in_a_submodule_keeps_its_workspace() {
     write(&sub, "uncommitted.txt", "only here");
     for unfinished in [Unfinished::Refuse, Unfinished::KeepSaved] {
         let refused = bench.trees.clean(id, unfinished).await.unwrap_err();
-        assert!(refused.to_string().contains("sub has a repository of its own"), "{refused}");
+        assert!(refused.to_string().contains("sub is a nested repository"), "{refused}");
     }
     assert!(sub.join("uncommitted.txt").exists());
 }

@@ -54,7 +54,10 @@ async fn unusable_workers_are_refused(fixture: Fixture) {
         assert!(matches!(error, StoreError::Invalid { .. }), "{input:?}: {error}");
     }
     let error = refused(named("gemini", 1)).await;
-    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("no `gemini` installed")), "{error}");
+    assert!(
+        matches!(&error, StoreError::Conflict(why) if why.contains("no agent `gemini`; known: codex, command, shell")),
+        "{error}"
+    );
     shop.start(30).await;
     let error = refused(named("codex", 3)).await;
     assert!(matches!(&error, StoreError::Conflict(why) if why.contains("32")), "{error}");
