@@ -113,7 +113,7 @@ test("pasted tasks are added all or none", async ({ floor }) => {
   await test.step("a cycle is rejected, and nothing is added", async () => {
     await paste('[{"id":"a","description":"One","deps":["b"]},{"id":"b","description":"Two","deps":["a"]}]');
     await expect(
-      page.getByText(/Line 1, tasks\[0\]\.deps: these tasks wait for each other.*a → b → a/),
+      page.getByText(/Line 1, tasks\[0\]\.deps: these tasks depend on each other in a cycle.*a → b → a/),
     ).toBeVisible();
     await expect(page.getByRole("button", { name: "Add 2 tasks" })).toBeDisabled();
     await page.keyboard.press("Escape");

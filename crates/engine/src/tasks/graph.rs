@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// A cycle of tasks: each depends on the next, and the last on the first.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("these tasks wait for each other: {}", cycle_text(.0))]
+#[error("these tasks depend on each other in a cycle: {}", cycle_text(.0))]
 pub struct Cycle<T: std::fmt::Display>(pub Vec<T>);
 
 fn cycle_text<T: std::fmt::Display>(tasks: &[T]) -> String {
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn a_cycle_is_named() {
         let error = sort(&[("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["b"])]).unwrap_err();
-        assert_eq!(error.to_string(), "these tasks wait for each other: b → c → b");
+        assert_eq!(error.to_string(), "these tasks depend on each other in a cycle: b → c → b");
         let error = sort(&[("a", vec!["a"])]).unwrap_err();
-        assert_eq!(error.to_string(), "these tasks wait for each other: a → a");
+        assert_eq!(error.to_string(), "these tasks depend on each other in a cycle: a → a");
         assert_eq!(sort(&[("a", vec!["elsewhere"])]), Ok(vec!["a"]));
     }
 

@@ -6,7 +6,7 @@ use domain::{
 use protocol::link::{Changes, DesiredCheck, FactBody, Subject, Wish, WishAnswer};
 use protocol::{
     ActivityCreate, ActivityUpdate, Approval, ApprovalAnswer, ApprovalFilter, AuditPage, Change, Criterion,
-    ProjectUpdate, RunnerUpdate, Sandbox, SessionSpawn, TaskAdd, TasksAdd, WorkerStart, verbs,
+    ProjectUpdate, RunnerUpdate, Sandbox, SessionSpawn, TaskAdd, TaskFilter, TasksAdd, WorkerStart, verbs,
 };
 use store::{Caller, EventBody, StoreError, SweepApprovals};
 
@@ -102,6 +102,8 @@ async fn a_colleagues_command_waits_for_the_runners_owner(fixture: Fixture) {
     assert!(open(&shop.fixture, &bo).await.is_empty(), "nobody else is asked");
     let reason = shop.task(task).await.reason.unwrap();
     assert!(reason.contains("waits until") && !reason.contains("make"), "{reason}");
+    let listed = shop.fixture.store.tasks(&shop.fixture.ada, &TaskFilter::default()).await.unwrap();
+    assert_eq!(listed[0].reason, Some(reason), "the board says the same");
     let told = shop.fixture.heard().iter().any(|event| {
         event.audience == Some(id(&shop.fixture.ada))
             && matches!(&event.body, EventBody::Change { change: Change::Approval { approval } } if approval.id == one.id)

@@ -18,7 +18,7 @@ mod tests;
 
 pub use effect::{Effect, Ended, Trouble};
 pub use event::{Event, Leaving, Why};
-pub use state::{Hold, Life, State};
+pub use state::{Hold, Life, State, why};
 pub use step::{Refused, Rules, Step, step};
 
 /// The number of consecutive lost workers that escalates a task: the task itself may kill them.

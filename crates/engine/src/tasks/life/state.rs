@@ -183,22 +183,30 @@ impl Life {
         matches!(self.state, State::Reported { .. } | State::Validating { .. })
     }
 
+    /// What it waits for, other than a worker's work: why no worker takes it, or who must allow what.
+    pub fn waiting(&self) -> Option<&str> {
+        match &self.state {
+            State::Ready { unassigned } => unassigned.as_deref(),
+            _ => self.hold().and_then(|hold| hold.waiting.as_deref()),
+        }
+    }
+
     /// The reason for the state as text: the end of earlier attempts, and what the task waits for.
     pub fn why(&self) -> Option<String> {
-        let unassigned = match (&self.state, self.hold()) {
-            (State::Ready { unassigned: Some(why) }, _) => why,
-            (_, Some(Hold { waiting: Some(why), .. })) => return Some(why.clone()),
-            _ => return self.reason.clone(),
-        };
-        Some(match &self.reason {
-            Some(earlier) => format!("{earlier}; {unassigned}"),
-            None => unassigned.clone(),
-        })
+        why(self.status(), self.reason.as_deref(), self.waiting())
     }
 
     /// Whether clients show no difference between the two.
     pub fn looks_like(&self, other: &Self) -> bool {
         let shown = |life: &Self| (life.status(), life.attempt, life.worker(), life.session(), life.waits_for);
         shown(self) == shown(other) && self.progress() == other.progress() && self.why() == other.why()
+    }
+}
+
+/// The reason that people see, made of the end of earlier attempts and what the task waits for.
+pub fn why(status: TaskStatus, reason: Option<&str>, waiting: Option<&str>) -> Option<String> {
+    match (reason, waiting) {
+        (Some(reason), Some(waiting)) if status == TaskStatus::Ready => Some(format!("{reason}; {waiting}")),
+        (reason, waiting) => waiting.or(reason).map(str::to_owned),
     }
 }

@@ -42,9 +42,9 @@ async fn a_cycle_is_named(fixture: Fixture) {
     let project = shared(&fixture).await;
     let ring = vec![named("a", &["b"]), named("b", &["c"]), named("c", &["a"])];
     let error = fixture.refused(&fixture.ada, adds(project, ring)).await;
-    assert_eq!(invalid(&error), "these tasks wait for each other: a → b → c → a");
+    assert_eq!(invalid(&error), "these tasks depend on each other in a cycle: a → b → c → a");
     let error = fixture.refused(&fixture.ada, adds(project, vec![named("a", &["a"])])).await;
-    assert_eq!(invalid(&error), "these tasks wait for each other: a → a");
+    assert_eq!(invalid(&error), "these tasks depend on each other in a cycle: a → a");
 }
 
 async fn every_refusal_names_its_place(fixture: Fixture) {

@@ -2,6 +2,7 @@
 
 use domain::limits::{MAX_LISTED, MAX_OF_ONE_TASK};
 use domain::{Action, EscalationId, ProjectId, TaskId};
+use engine::tasks::life::why;
 use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage, Veil};
 
 use super::reach::list;
@@ -33,17 +34,18 @@ fn of_task(table: &str) -> Fitting<'_> {
     Fitting { table, size: "1", newest: "id", among: "task = $1", most: MAX_OF_ONE_TASK }
 }
 
-const LINE: &str = "SELECT id, project, activity, title, status, reason, priority, attempt, worker, session, progress, \
+const LINE: &str = "SELECT id, project, activity, title, status, reason, waiting, priority, attempt, worker, session, progress, \
     deps, waits_for, created_at, updated_at FROM tasks t";
 
 fn line(row: &Row) -> Result<TaskLine, StoreError> {
+    let status = row.parsed("status")?;
     Ok(TaskLine {
         id: row.parsed("id")?,
         project: row.parsed("project")?,
         activity: id_or_none(row, "activity")?,
         title: row.text("title")?,
-        status: row.parsed("status")?,
-        reason: row.text_or_none("reason")?,
+        status,
+        reason: why(status, row.text_or_none("reason")?.as_deref(), row.text_or_none("waiting")?.as_deref()),
         priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
         attempt: row.count("attempt")?,
         assigned_to: id_or_none(row, "worker")?,

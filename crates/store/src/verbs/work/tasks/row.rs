@@ -241,16 +241,12 @@ impl TaskRow {
 
     /// Values for [`CHANGING`].
     pub(crate) fn changing(&self) -> Vec<Value> {
-        let waiting = match &self.state {
-            State::Ready { unassigned } => unassigned.clone(),
-            _ => self.hold().and_then(|hold| hold.waiting.clone()),
-        };
         args![
             self.activity.map(|id| id.to_string()),
             &self.context,
             self.status().word(),
             self.reason.clone(),
-            waiting,
+            self.waiting().map(str::to_owned),
             self.attempt,
             self.fence,
             self.worker().map(|id| id.to_string()),
