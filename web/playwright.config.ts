@@ -7,9 +7,9 @@ export default defineConfig({
   workers: 2,
   forbidOnly: true,
   reporter: [["list"], ["json", { outputFile: "test-results/report.json" }]],
-  // axe needs long for pages with much content. A test that passes only at the second attempt is reported as flaky.
+  // axe needs long for pages with much content.
   timeout: 120_000,
-  retries: 1,
+  retries: 0,
   expect: { timeout: 10_000 },
   use: {
     viewport: { width: 1280, height: 800 },

@@ -33,7 +33,7 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Joins words into a line that [`split`] splits again.
+/// Joins words into a line that `split` splits again.
 pub fn join(words: &[String]) -> String {
     let plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./:=@%+,*?[]{}".contains(c));
