@@ -96,8 +96,8 @@ pub(crate) fn make_room(rows: u16) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that move lines back into the scrollback after the terminal grew by so many rows, before a fresh screen is
-/// drawn over them.
+/// Bytes that move lines back into the scrollback after the terminal grew by `more` rows, before a fresh
+/// screen is drawn over them.
 pub(crate) fn give_back(rows: u16, more: u16) -> Vec<u8> {
     let mut bytes = format!("\x1b[?1049l\x1b[r\x1b[{rows};1H").into_bytes();
     bytes.extend(std::iter::repeat_n(b'\n', usize::from(more)));

@@ -79,7 +79,7 @@ impl Store {
         let me = caller.actor().and_then(Actor::acts_for);
         values.push(me.map_or_else(|| text("nobody"), text));
         let own = format!("${}", values.len());
-        // The owner of a session in another person's project may read about it, whoever requested it.
+        // The owner of a session in another person's project may read about it, no matter who requested it.
         let runs = "COALESCE((SELECT s.owner FROM sessions s WHERE s.id = a.subject), \
                     (SELECT w.owner FROM workspaces w WHERE w.id = a.subject), '')";
         let mut readable = vec![format!(

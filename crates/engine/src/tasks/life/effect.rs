@@ -72,7 +72,7 @@ pub enum Effect {
     /// Open questions about the task are settled.
     SettleQuestions {
         /// The reason.
-        why: &'static str,
+        why: String,
     },
     /// The session must stop.
     StopSession {

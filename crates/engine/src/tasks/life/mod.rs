@@ -19,7 +19,7 @@ mod tests;
 pub use effect::{Effect, Ended, Trouble};
 pub use event::{Event, Leaving, Why};
 pub use state::{Hold, Life, State, why};
-pub use step::{Refused, Rules, Step, step};
+pub use step::{Refused, Rules, Step, ended_as, step};
 
 /// The number of consecutive lost workers that escalates a task: the task itself may kill them.
 pub const LOST_IN_A_ROW: u32 = 5;

@@ -158,7 +158,7 @@ fn accept(life: Life, score: Option<u8>, by: Option<WorkerId>) -> Result<Step, R
     }
     effects.push(Effect::FreeDependants);
     if life.asked {
-        effects.push(Effect::SettleQuestions { why: "the task is done" });
+        effects.push(Effect::SettleQuestions { why: "the task is done".to_owned() });
     }
     effects.push(Effect::LookAtActivity);
     Ok(Step { life: Life { state: State::Done, reason: None, asked: false, ..life }, effects })
@@ -196,27 +196,26 @@ pub(super) fn queued(life: Life, reason: Option<String>, now: Timestamp) -> Life
 }
 
 fn retry(life: Life, reason: Option<String>, unreachable: Option<String>, now: Timestamp) -> Result<Step, Refused> {
-    let mut effects = Vec::new();
-    let mut after = Vec::new();
-    match life.state {
-        State::Failed | State::Cancelled => after.push(Effect::UnblockDependants),
+    let effects = match life.state {
+        State::Failed | State::Cancelled => vec![Effect::UnblockDependants],
         State::Escalated => {
             let (outcome, reason) = (AttemptOutcome::Escalated, reason.clone());
             let why = reason.clone().unwrap_or_else(|| "the task was retried".to_owned());
-            effects.push(Effect::CloseAttempt { outcome, reason, silent_until: None });
-            effects.push(Effect::RefusePending { reason: why });
-            effects.push(Effect::DropOutput { how: "was retried" });
+            vec![
+                Effect::CloseAttempt { outcome, reason, silent_until: None },
+                Effect::RefusePending { reason: why },
+                Effect::DropOutput { how: "was retried" },
+            ]
         }
         _ => return Err(Refused::NotRetryable),
-    }
-    effects.append(&mut after);
+    };
     let fresh = Life { workers_tried: 0, not_by: Vec::new(), ready_at: None, ..life };
     let reason = if fresh.waits_for > 0 { unreachable } else { reason };
     Ok(Step { life: queued(fresh, reason, now), effects })
 }
 
-/// How messages to dependants describe a task's end.
-fn ended_as(state: &State) -> &'static str {
+/// How messages describe the end of a task that failed or was cancelled.
+pub fn ended_as(state: &State) -> &'static str {
     if *state == State::Cancelled { "was cancelled" } else { "failed" }
 }
 
@@ -244,8 +243,7 @@ fn end(life: Life, state: State, reason: Option<String>) -> Result<Step, Refused
     }
     effects.push(Effect::BlockDependants);
     if life.asked {
-        let why = if how == "failed" { "the task failed" } else { "the task was cancelled" };
-        effects.push(Effect::SettleQuestions { why });
+        effects.push(Effect::SettleQuestions { why: format!("the task {how}") });
     }
     effects.extend(life.session().map(|session| Effect::StopSession { session }));
     effects.push(Effect::LookAtActivity);

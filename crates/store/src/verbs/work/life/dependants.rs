@@ -1,11 +1,11 @@
-//! Dependants of a task: the consequences of its end, or of a retry, for them.
+//! Dependants of a task: the consequences of its end, or of a retry, for them. Their events have no effects.
 
 use std::collections::{HashSet, VecDeque};
 
 use domain::{TaskId, TaskStatus};
-use engine::tasks::life::{Event, Rules, State, step};
-use engine::tasks::retry::Limits;
+use engine::tasks::life::{Event, State, ended_as};
 
+use super::decide;
 use crate::StoreError;
 use crate::tx::Tx;
 use crate::verbs::work::tasks::row::TaskRow;
@@ -13,18 +13,10 @@ use crate::verbs::work::tasks::row::TaskRow;
 /// The maximum number of dependants that one transaction marks as unreachable, or as reachable again.
 const MARKED: usize = 1000;
 
-/// Applies an event to a dependant. Such events have no effects.
-fn happens(tx: &mut Tx<'_>, row: TaskRow, event: Event) {
-    let rules = Rules { now: tx.now, limits: Limits::default() };
-    if let Ok(step) = step(row.life().clone(), event, &rules) {
-        tx.put_task(row.with_life(step.life));
-    }
-}
-
 /// Unblocks the dependants of a finished task; those without open dependencies become ready.
 pub(super) async fn free(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
     for row in tx.dependants(task).await? {
-        happens(tx, row, Event::DependencyDone);
+        decide(tx, row, Event::DependencyDone).await?;
     }
     Ok(())
 }
@@ -59,7 +51,7 @@ async fn all(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, S
 pub(super) async fn block(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
     for (row, dep) in all(tx, of).await? {
         let unreachable = Some(because(&dep, of));
-        happens(tx, row, Event::DependenciesChange { unreachable });
+        decide(tx, row, Event::DependenciesChange { unreachable }).await?;
     }
     Ok(())
 }
@@ -67,7 +59,7 @@ pub(super) async fn block(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreErro
 /// Why a dependant of `dep` cannot be done: `dead` failed or was cancelled.
 fn because(dep: &TaskRow, dead: &TaskRow) -> String {
     let named = dead.named();
-    let ended = if dead.state == State::Cancelled { "was cancelled" } else { "failed" };
+    let ended = ended_as(&dead.state);
     match dep.id == dead.id {
         true => {
             let why = dead.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -82,7 +74,7 @@ pub(super) async fn unblock(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreEr
     for (row, _) in all(tx, of).await? {
         if row.reason.is_some() {
             let unreachable = unreachable(tx, &row.deps).await?;
-            happens(tx, row, Event::DependenciesChange { unreachable });
+            decide(tx, row, Event::DependenciesChange { unreachable }).await?;
         }
     }
     Ok(())

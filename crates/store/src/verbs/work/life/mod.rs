@@ -13,7 +13,7 @@ pub(crate) use dependants::unreachable;
 pub(crate) use moves::{held, let_go, renew, retry, start, take, work_in, zombie};
 
 use domain::TaskStatus;
-use engine::tasks::life::{self, Event, Refused, Rules, Step};
+use engine::tasks::life::{self, Effect, Event, Refused, Rules, Step};
 use engine::tasks::retry::Limits;
 
 use super::tasks::row::TaskRow;
@@ -23,24 +23,29 @@ use crate::tx::Tx;
 /// Applies an event to a task: saves the new state with any other changes to the row, performs the effects, and returns
 /// the task.
 pub(crate) async fn step(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<TaskRow, StoreError> {
-    let settings = tx.work_settings(row.project).await?;
-    let limits = Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task };
-    let before = row.life().clone();
-    let decided = life::step(before.clone(), event, &Rules { now: tx.now, limits });
-    let Step { life, effects } = decided.map_err(|refused| refusal(&row, refused))?;
-    let (id, quiet) = (row.id, life.looks_like(&before));
-    let row = row.with_life(life);
-    match quiet {
-        true => tx.put_task_quietly(row.clone()),
-        false => tx.put_task(row.clone()),
-    }
+    let (row, effects) = decide(tx, row, event).await?;
     if effects.is_empty() {
         return Ok(row);
     }
     for effect in effects {
         perform::perform(tx, &row, effect).await?;
     }
-    tx.known_task(id).await
+    tx.known_task(row.id).await
+}
+
+/// Saves a task as it is after an event; returns it with the effects.
+async fn decide(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<(TaskRow, Vec<Effect>), StoreError> {
+    let settings = tx.work_settings(row.project).await?;
+    let limits = Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task };
+    let decided = life::step(row.life().clone(), event, &Rules { now: tx.now, limits });
+    let Step { life, effects } = decided.map_err(|refused| refusal(&row, refused))?;
+    let quiet = life.looks_like(row.life());
+    let row = row.with_life(life);
+    match quiet {
+        true => tx.put_task_quietly(row.clone()),
+        false => tx.put_task(row.clone()),
+    }
+    Ok((row, effects))
 }
 
 /// The error message for an event that the task's state does not allow.

@@ -32,7 +32,7 @@ pub(super) async fn perform(tx: &mut Tx<'_>, row: &TaskRow, effect: Effect) -> R
         Effect::FreeDependants => dependants::free(tx, row.id).await,
         Effect::BlockDependants => dependants::block(tx, row).await,
         Effect::UnblockDependants => dependants::unblock(tx, row).await,
-        Effect::SettleQuestions { why } => ask::settle_all(tx, row.id, why).await,
+        Effect::SettleQuestions { why } => ask::settle_all(tx, row.id, &why).await,
         Effect::StopSession { session } => sessions::ask_to_stop(tx, session, false).await,
         Effect::LookAtActivity => match row.activity {
             Some(activity) => activity::look(tx, activity).await,
