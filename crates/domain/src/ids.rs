@@ -90,6 +90,10 @@ ids! {
     WorkerId = "wrk", "^wrk_[0-9a-f]{32}$";
     /// A worker's report.
     ReportId = "rep", "^rep_[0-9a-f]{32}$";
+    /// A branch in a merge queue.
+    CandidateId = "cnd", "^cnd_[0-9a-f]{32}$";
+    /// One order of a merge queue to a runner: test a stack of branches, or land a tested one.
+    MergeRunId = "mrn", "^mrn_[0-9a-f]{32}$";
     /// A question to a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
     /// A request to allow something to run on a runner.

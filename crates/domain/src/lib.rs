@@ -8,6 +8,7 @@ pub mod branch;
 pub mod ids;
 pub mod letters;
 pub mod limits;
+pub mod merge;
 pub mod names;
 pub mod placement;
 pub mod text;
@@ -18,6 +19,7 @@ pub mod work;
 
 pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can};
 pub use ids::*;
+pub use merge::*;
 pub use time::Timestamp;
 pub use trust::{Answered, ApprovalKind, Author, RunnerPolicy};
 pub use values::*;

@@ -1,8 +1,12 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
+mod merge;
+
+pub use merge::*;
+
 use domain::{
-    ActivityId, ApprovalKind, HoldUp, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId,
-    Timestamp, UserId, WorkspaceId,
+    ActivityId, ApprovalKind, HoldUp, HubId, JournalId, MergeRunId, ProjectId, ReportId, RunnerId, SessionId,
+    SessionMode, TaskId, Timestamp, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +110,9 @@ pub enum ToRunner {
         /// Answers to the runner's requests for approval.
         #[serde(default)]
         answers: Vec<WishAnswer>,
+        /// Merge runs; each until the hub has its result. A run that is no longer listed is stopped.
+        #[serde(default)]
+        merges: Vec<DesiredMerge>,
     },
     /// Facts up to this number are stored; the runner may forget them.
     Ack {
@@ -334,6 +341,25 @@ pub enum FactBody {
         /// Everything that would run.
         wishes: Vec<Wish>,
     },
+    /// A merge run has started: its time limit counts from here. May be sent twice.
+    MergeBegan {
+        /// The run.
+        run: MergeRunId,
+    },
+    /// A merge run has built and checked its stack, or could not. May be sent twice.
+    MergeTested {
+        /// The run.
+        run: MergeRunId,
+        /// The result.
+        test: MergeTest,
+    },
+    /// A merge run has landed its commit, or could not. May be sent twice.
+    MergeLanded {
+        /// The run.
+        run: MergeRunId,
+        /// The result.
+        land: MergeLand,
+    },
 }
 
 /// What waits for an approval.
@@ -344,6 +370,8 @@ pub enum Subject {
     Session(SessionId),
     /// A report to check.
     Report(ReportId),
+    /// A merge run.
+    Merge(MergeRunId),
 }
 
 /// One thing that would run on a runner, or be read there.

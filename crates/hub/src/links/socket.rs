@@ -294,7 +294,9 @@ impl Connection {
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
-                let Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, .. } = desired;
+                let Desired {
+                    generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges, ..
+                } = desired;
                 link.expects(heartbeat_seconds);
                 link.tell(&ToRunner::Desired {
                     generation,
@@ -304,6 +306,7 @@ impl Connection {
                     heartbeat_seconds,
                     retention,
                     answers,
+                    merges,
                 });
                 // Only now: checks that are no longer wanted are stopped before their workspaces are deleted.
                 self.hub.untidy.at(self.runner);

@@ -111,6 +111,10 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         FactBody::Checked { report, .. } | FactBody::CheckFailed { report, .. } => ("", report.to_string()),
         FactBody::ApprovalWanted { subject: Subject::Session(session), .. } => ("", session.to_string()),
         FactBody::ApprovalWanted { subject: Subject::Report(report), .. } => ("", report.to_string()),
+        FactBody::ApprovalWanted { subject: Subject::Merge(run), .. }
+        | FactBody::MergeBegan { run }
+        | FactBody::MergeTested { run, .. }
+        | FactBody::MergeLanded { run, .. } => ("", run.to_string()),
         FactBody::WorkspaceStats { workspace, .. } => ("stats", workspace.to_string()),
     }
 }

@@ -339,7 +339,8 @@ impl Shared {
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
         let (heartbeat_seconds, retention) = (state.heartbeat, state.retention.clone());
         let (checks, answers) = (state.checks.clone(), state.allowed.clone());
-        ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers }
+        let merges = Vec::new();
+        ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges }
     }
 
     fn ring(&self) {

@@ -156,6 +156,7 @@ async fn an_older_generation_is_refused() {
             heartbeat_seconds: None,
             retention: vec![],
             answers: vec![],
+            merges: vec![],
         };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };

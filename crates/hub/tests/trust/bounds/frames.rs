@@ -78,6 +78,9 @@ fn of_fact(fact: &FactBody) -> &'static str {
         }
         FactBody::CheckFailed { .. } => "4,000 characters",
         FactBody::ApprovalWanted { .. } => "64 for each session or report, of 32 Ki characters",
+        FactBody::MergeBegan { .. } => "once",
+        FactBody::MergeTested { .. } => "once for each run; 50 levels of 200 paths, and logs, are cut",
+        FactBody::MergeLanded { .. } => "once for each run; words are cut",
     }
 }
 

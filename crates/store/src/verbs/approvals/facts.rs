@@ -153,12 +153,14 @@ impl Asking {
                 ),
                 id.to_string(),
             ),
+            Subject::Merge(_) => return Ok(None),
         };
         let Some(row) = tx.read().first(&sql, vec![text(id), text(runner)]).await? else { return Ok(None) };
         let owner = UserRef { id: row.parsed("owner")?, name: row.text("owner_name")? };
         let (authors, session, report) = match subject {
             Subject::Session(id) => (Authors::of_session(&row)?, Some(id), None),
             Subject::Report(id) => (Authors::of_check(&row)?, None, Some(id)),
+            Subject::Merge(_) => return Ok(None),
         };
         Ok(Some(Self {
             owner,

@@ -36,6 +36,7 @@ pub(crate) async fn wanted(
     let subject = match subject {
         Subject::Session(id) => id.to_string(),
         Subject::Report(id) => id.to_string(),
+        Subject::Merge(id) => id.to_string(),
     };
     for wish in wishes.iter().take(MOST) {
         // The owner's own text needs no approval; tell a runner that asks anyway.

@@ -2,7 +2,9 @@
 
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::workers::liveness::sign_seconds;
-use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, WishAnswer};
+use protocol::link::{
+    DesiredCheck, DesiredMerge, DesiredSession, DesiredTask, DesiredWorkspace, Retention, WishAnswer,
+};
 use protocol::{Deliverables, EscalationContext, WrittenBy};
 
 use super::spawn::repository;
@@ -32,6 +34,8 @@ pub struct Desired {
     pub retention: Vec<Retention>,
     /// Answers to the runner's requests for approval.
     pub answers: Vec<WishAnswer>,
+    /// Merge runs.
+    pub merges: Vec<DesiredMerge>,
 }
 
 fn columns() -> String {
@@ -95,6 +99,7 @@ impl Store {
             heartbeat_seconds: heartbeat(&mut c, runner).await?,
             retention: retention(&mut c, runner).await?,
             answers: approvals::answers(&mut c, runner).await?,
+            merges: Vec::new(),
         }))
     }
 

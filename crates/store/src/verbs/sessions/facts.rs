@@ -167,7 +167,10 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         | FactBody::SessionProgress { .. }
         | FactBody::Checking { .. }
         | FactBody::Checked { .. }
-        | FactBody::CheckFailed { .. } => Ok(()),
+        | FactBody::CheckFailed { .. }
+        | FactBody::MergeBegan { .. }
+        | FactBody::MergeTested { .. }
+        | FactBody::MergeLanded { .. } => Ok(()),
         FactBody::WorkspaceCleaned { workspace } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             tx.audit("workspace.clean", before.id, AuditScope::Project(before.project), "the workspace was deleted");
