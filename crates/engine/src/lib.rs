@@ -1,9 +1,10 @@
-//! Decisions from facts: which tasks are ready, which worker takes them, when to stop. Pure: no clock, no I/O, no
-//! database.
+//! Decisions from facts: which tasks are ready, which worker takes them, what lands, when to stop. Pure: no clock, no
+//! I/O, no database.
 //!
 //! Callers provide the facts and the time, commit the decision in one transaction, and act afterwards. Each subject has
 //! its own folder.
 
+pub mod merge;
 pub mod metrics;
 pub mod tasks;
 pub mod workers;
