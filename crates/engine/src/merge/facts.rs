@@ -4,7 +4,7 @@ use domain::{CandidateId, MergeRunId, Timestamp};
 
 use super::Rates;
 
-/// The facts about a queue, as [`decide`](super::decide) reads them.
+/// The facts about a queue, as [`decide`](super::decide()) reads them.
 #[derive(Debug, Clone, Default)]
 pub struct Queue {
     /// Whether anything may move.
