@@ -7,12 +7,13 @@ use std::str::FromStr;
 use crate::layout::{folder, write};
 use crate::{Error, Result};
 
-/// A commit, tree or blob.
+/// The id of a commit, tree or blob.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Oid(String);
+pub struct Oid(String);
 
 impl Oid {
-    pub(crate) fn as_str(&self) -> &str {
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -30,22 +31,18 @@ impl AsRef<std::ffi::OsStr> for Oid {
 }
 
 impl FromStr for Oid {
-    type Err = ();
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, ()> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let hex = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
         let zero = text.bytes().all(|b| b == b'0');
-        if hex && !zero { Ok(Self(text.to_owned())) } else { Err(()) }
+        if hex && !zero { Ok(Self(text.to_owned())) } else { Err(Error::Id(crate::error::printable(text))) }
     }
 }
 
 /// Parses an id that git printed.
 pub(crate) fn oid(said: &str) -> Result<Oid> {
-    said.trim().parse().map_err(|()| Error::Git {
-        what: "answer",
-        status: "success".into(),
-        said: format!("`{}` is not an object's id", crate::error::printable(said)),
-    })
+    said.trim().parse()
 }
 
 /// Bytes are saved unchanged: attributes of the tree must not change line ends, expand words or run filters.

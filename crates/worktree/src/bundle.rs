@@ -61,13 +61,11 @@ impl Worktrees {
 
 impl Space {
     async fn pack(&self, base: Option<Oid>, limit: usize) -> Result<Packed> {
-        let problem = self.refs.as_ref().err().or(self.not_kept.as_ref());
-        if let Some(why) = problem {
-            return Err(Error::Tampered { path: self.home.tree().join(".git"), why: why.clone() });
-        }
-        let head = self.head();
+        let head = self.readable_head()?;
+        let ground = self.ground(base.as_ref(), head.as_ref()).await?;
+        // Accepted work that it started from is packed with it: the other runner may not have that.
         let base = self.merge_base(base.as_ref(), head.as_ref()).await?;
-        let note = serde_json::to_string(&Note { base: base.as_ref().map(Oid::to_string) }).unwrap_or_default();
+        let note = serde_json::to_string(&Note { base: ground.as_ref().map(Oid::to_string) }).unwrap_or_default();
         let mut git = self.store.git("commit-tree");
         if let Some(head) = &head {
             git = git.args(["-p", head.as_str()]);
@@ -82,38 +80,14 @@ impl Space {
         }
         let bytes = git.run().await;
         self.store.git("update-ref").args(["-d"]).operands([name.as_str()]).run().await?;
-        Ok(Packed { bytes: bytes?, base: base.map(|base| base.to_string()), head: head.map(|head| head.to_string()) })
+        Ok(Packed { bytes: bytes?, base: ground.map(|base| base.to_string()), head: head.map(|head| head.to_string()) })
     }
 }
 
-/// Imports a bundle's objects into the store, checked one by one.
+/// Imports a packed workspace into the store, checked object by object.
 pub(crate) async fn take(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
-    // git accepts other kinds of files: one that names a folder would be followed.
-    let looked = file.to_owned();
-    let begins = blocking(move || begins_right(&looked)).await;
-    if !begins.map_err(Error::io("read", file))? {
-        return Err(unusable(file, "it is not a git bundle"));
-    }
-    let gone = aside.to_owned();
-    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
-    bare::make(aside, &[&store.objects()])?;
-    let taken = take_aside(store, aside, file).await;
-    let gone = aside.to_owned();
-    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
-    taken
-}
-
-async fn take_aside(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
-    let scratch = Store(aside.to_owned());
-    let quiet = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--quiet", "--no-recurse-submodules"];
-    let packed = format!("{PACKED}/*:refs/taken/*");
-    let git = scratch.git("fetch").args(quiet).operands([file.as_os_str(), packed.as_ref()]).reach(Reach::Files);
-    git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
-    let refs = scratch.refs("refs/taken/").await?;
+    let refs = open(store, aside, file, &format!("{PACKED}/*:refs/taken/*")).await?;
     let [(_, files)] = refs.as_slice() else { return Err(unusable(file, "it does not contain exactly one workspace")) };
-    // From a repository of ours into the store, so that any version of git checks every object.
-    let git = store.git("fetch").args(quiet).operands([aside.as_os_str(), files.as_ref()]).reach(Reach::Files);
-    git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
     let commit = store.git("cat-file").args(["commit"]).operands([files]).limit(1 << 20).run().await?;
     let commit = String::from_utf8_lossy(&commit).into_owned();
     let (head, note) = commit.split_once("\n\n").unwrap_or((&commit, ""));
@@ -126,10 +100,49 @@ async fn take_aside(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
     {
         base = Some(named);
     }
-    if size(store, files).await? > LARGEST_TREE {
-        return Err(unusable(file, "its files would take too much space"));
-    }
+    check_size(store, files, file).await?;
     Ok(Taken { files: files.clone(), head, base })
+}
+
+/// Imports those refs of a bundle that match, checked object by object; returns them.
+pub(crate) async fn open(store: &Store, aside: &Path, file: &Path, refspec: &str) -> Result<Vec<(String, Oid)>> {
+    // git accepts other kinds of files: one that names a folder would be followed.
+    let looked = file.to_owned();
+    let begins = blocking(move || begins_right(&looked)).await;
+    if !begins.map_err(Error::io("read", file))? {
+        return Err(unusable(file, "it is not a git bundle"));
+    }
+    let gone = aside.to_owned();
+    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
+    bare::make(aside, &[&store.objects()])?;
+    let opened = open_aside(store, aside, file, refspec).await;
+    let gone = aside.to_owned();
+    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
+    opened
+}
+
+async fn open_aside(store: &Store, aside: &Path, file: &Path, refspec: &str) -> Result<Vec<(String, Oid)>> {
+    let scratch = Store(aside.to_owned());
+    let quiet = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--quiet", "--no-recurse-submodules"];
+    let git = scratch.git("fetch").args(quiet).operands([file.as_os_str(), refspec.as_ref()]).reach(Reach::Files);
+    git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
+    let refs = scratch.refs("refs/taken/").await?;
+    // From a repository of ours into the store, so that any version of git checks every object.
+    let mut operands = vec![aside.as_os_str()];
+    operands.extend(refs.iter().map(|(_, commit)| AsRef::<std::ffi::OsStr>::as_ref(commit)));
+    if !refs.is_empty() {
+        let git = store.git("fetch").args(quiet).operands(operands).reach(Reach::Files);
+        git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
+    }
+    Ok(refs)
+}
+
+/// Refuses work whose files would fill the disk.
+pub(crate) async fn check_size(store: &Store, commit: &Oid, file: &Path) -> Result<()> {
+    match size(store, commit).await? > LARGEST_TREE {
+        true => Err(unusable(file, "its files would take too much space")),
+        false => Ok(()),
+    }
 }
 
 async fn size(store: &Store, commit: &Oid) -> Result<u64> {
@@ -149,6 +162,6 @@ fn begins_right(file: &Path) -> std::io::Result<bool> {
     }
 }
 
-fn unusable(file: &Path, why: &str) -> Error {
+pub(crate) fn unusable(file: &Path, why: &str) -> Error {
     Error::Bundle { name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(), why: why.to_owned() }
 }

@@ -13,7 +13,7 @@ use crate::location::Location;
 use crate::names::BranchName;
 use crate::options::{Author, Progress};
 use crate::store::Store;
-use crate::{Error, Result, Worktrees};
+use crate::{Error, Result, Work, Worktrees};
 
 /// What to create a workspace from.
 #[derive(Debug, Clone, Default)]
@@ -32,13 +32,17 @@ pub struct Plan {
     pub from: Option<Start>,
 }
 
-/// Work that was done elsewhere; it counts as changed against the base.
+/// Work that was done elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// A branch of the repository.
+    /// A branch of the repository; it counts as changed against the base.
     Branch(BranchName),
-    /// A file that another runner packed.
+    /// A file that another runner packed; it counts as changed against the base.
     Bundle(std::path::PathBuf),
+    /// Accepted works, merged into the base in their order; only what is added to them counts as changed.
+    Work(Vec<Work>),
+    /// A commit that is in the store; only what is added to it counts as changed. Nothing is fetched.
+    Commit(Oid),
 }
 
 /// The initial content of a workspace.
@@ -64,6 +68,14 @@ pub struct Workspace {
 }
 
 impl Worktrees {
+    /// Checks out a commit of the store into a new workspace, with nothing else in it.
+    pub async fn checkout_clean(&self, id: WorkspaceId, location: &Location, commit: &Oid) -> Result<Workspace> {
+        let branch = Some(format!("shopfloor/{id}").parse()?);
+        let from = Some(Start::Commit(commit.clone()));
+        let plan = Plan { location: Some(location.clone()), branch, from, ..Plan::default() };
+        self.create(id, &plan, &Progress::none()).await
+    }
+
     /// Creates a workspace, or finds the existing one: may be repeated after a kill at any point.
     pub async fn create(&self, id: WorkspaceId, plan: &Plan, progress: &Progress) -> Result<Workspace> {
         let space = self.space(id);
@@ -117,9 +129,13 @@ impl Worktrees {
         let Some(branch) = &plan.branch else {
             return Err(Error::Branch { name: String::new(), why: "a workspace of a repository needs its own branch" });
         };
+        if matches!(plan.from, Some(Start::Commit(_))) {
+            return Ok(None);
+        }
         self.refresh(location, progress).await?;
         // A workspace that continues work, or that lost its folder after a push, may find its branch there.
-        let begins = plan.from.is_none() && store.refs(&crate::save::saved_ref(id)).await?.is_empty();
+        let fresh = matches!(plan.from, None | Some(Start::Work(_)));
+        let begins = fresh && store.refs(&crate::save::saved_ref(id)).await?.is_empty();
         if begins && let Some(there) = store.in_the_way(branch).await? {
             let (location, branch) = (location.to_string(), branch.to_string());
             return Err(Error::BranchTaken { location, branch, there });
@@ -162,6 +178,15 @@ impl Worktrees {
                 let taken = bundle::take(store, &making.0.join("taken.git"), file).await?;
                 let base_commit = taken.base.or(commit);
                 Ok(Beginning { base, base_commit, head: taken.head, files: Some(taken.files) })
+            }
+            (Some(Start::Work(works)), Some(location)) => {
+                let commit = self.joined(location, store, commit, works).await?;
+                Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit })
+            }
+            (Some(Start::Commit(commit)), Some(_)) => {
+                store.tree_of(commit).await?;
+                let commit = Some(commit.clone());
+                Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit })
             }
             _ => Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit }),
         }

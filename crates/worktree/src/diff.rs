@@ -129,7 +129,7 @@ impl Worktrees {
             Some(head) if space.not_kept.is_none() => Some(head),
             _ => space.facts.base_commit.as_deref().and_then(|base| base.parse().ok()),
         };
-        let from = space.merge_base(base.as_ref(), head.as_ref()).await?;
+        let from = space.ground(base.as_ref(), head.as_ref()).await?;
         space.diff(from.as_ref().map_or(EMPTY_TREE, |from| from.as_str()), limits).await
     }
 }

@@ -27,6 +27,9 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// It does not identify a commit.
+    #[error("`{0}` is not the id of a commit")]
+    Id(String),
     /// A repository's location is invalid.
     #[error("`{location}` is not a valid repository location: {why}")]
     Location {
@@ -204,6 +207,58 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Works that a workspace should start from do not fit together.
+    #[error("{first} and {second} conflict{}", in_files(.paths))]
+    Conflict {
+        /// The base, or the work that was merged before.
+        first: String,
+        /// The work that does not fit.
+        second: String,
+        /// The files in conflict; none if their histories have nothing in common.
+        paths: Vec<String>,
+    },
+    /// Accepted work is not on this runner.
+    #[error("the work of {name} is not on this runner: {why}")]
+    NoWork {
+        /// Whose work.
+        name: String,
+        /// What is missing.
+        why: String,
+    },
+    /// There is nothing to keep, because nothing was committed.
+    #[error("workspace {0} has no commit")]
+    NoCommit(WorkspaceId),
+    /// A branch of this name was made by somebody else.
+    #[error(
+        "`{branch}` at {location} was not changed: it is at {tip}, which was not published from here; choose another \
+         name, or delete it there"
+    )]
+    Theirs {
+        /// The repository's location.
+        location: String,
+        /// The branch.
+        branch: String,
+        /// Where it is.
+        tip: String,
+    },
+    /// The branch to move is checked out in its repository.
+    #[error("`{branch}` is checked out at {location} and was not moved; check out another branch there")]
+    InUse {
+        /// The repository's location.
+        location: String,
+        /// The branch.
+        branch: String,
+    },
+    /// The repository's rules forbid a push.
+    #[error("{location} declined the push to `{branch}`: {why}")]
+    Declined {
+        /// The repository's location.
+        location: String,
+        /// The branch.
+        branch: String,
+        /// What it said.
+        why: String,
+    },
     /// All ports are taken.
     #[error("there are no {size} free ports in {first}–{last}; configure a larger range or delete a workspace")]
     NoPorts {
@@ -246,6 +301,13 @@ pub(crate) fn printable(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+fn in_files(paths: &[String]) -> String {
+    match paths {
+        [] => ": their histories have nothing in common".to_owned(),
+        _ => format!(" in {}", paths.iter().take(10).map(|path| printable(path)).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn did_you_mean(names: &[String]) -> String {

@@ -96,7 +96,7 @@ impl Space {
         let problem = self.refs.as_ref().err().cloned().or_else(|| self.not_kept.clone());
         // A commit that was not imported cannot be read: the problem says so.
         let head = self.head().filter(|_| problem.is_none());
-        let from = self.merge_base(base.as_ref(), head.as_ref()).await?;
+        let from = self.ground(base.as_ref(), head.as_ref()).await?;
         let start = from.as_ref().map_or(EMPTY_TREE, Oid::as_str);
         let mut files = self.touched(start, self.tree.as_str()).await?;
         let mut all: Vec<PathBuf> =

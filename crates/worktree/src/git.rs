@@ -69,6 +69,23 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
+/// What holds in somebody's own repository, too.
+const OWNERS_CONFIG: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("core.quotePath", "false"),
+    ("gc.auto", "0"),
+];
+
+const OWNERS_ENVIRONMENT: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_PAGER", "cat"),
+    ("LC_ALL", "C"),
+];
+
 /// Times of commits that we make say when, not who.
 const WHO: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", "Shopfloor"),
@@ -88,6 +105,8 @@ pub(crate) enum Reach {
     Nothing,
     /// A repository on this disk.
     Files,
+    /// A repository on this disk whose files change: the other side finds its owner's settings.
+    Owner,
     /// A remote over https or ssh, with what its owner allows.
     Network { ssh_agent: bool, helper: Option<String>, pin: Option<String> },
 }
@@ -105,6 +124,7 @@ pub(crate) struct Git {
     limit: usize,
     cut: bool,
     input: Input,
+    owner: bool,
 }
 
 impl Git {
@@ -122,12 +142,19 @@ impl Git {
             limit: 64 << 20,
             cut: false,
             input: Input::Nothing,
+            owner: false,
         }
     }
 
     /// The agent's folder, only as files.
     pub(crate) fn work_tree(mut self, path: &Path) -> Self {
         self.work_tree = Some(path.to_owned());
+        self
+    }
+
+    /// In somebody's own repository: their settings decide how files look. It writes nothing and runs no hook.
+    pub(crate) fn by_owner(mut self) -> Self {
+        (self.owner, self.reach) = (true, Reach::Owner);
         self
     }
 
@@ -213,8 +240,9 @@ impl Git {
     }
 
     fn process(self) -> Process {
+        let environment = if self.owner { OWNERS_ENVIRONMENT } else { ENVIRONMENT };
         let mut env: Vec<(OsString, OsString)> =
-            ENVIRONMENT.iter().chain(WHO).map(|(k, v)| ((*k).into(), (*v).into())).collect();
+            environment.iter().chain(WHO).map(|(k, v)| ((*k).into(), (*v).into())).collect();
         let mut set = |key: &str, value: &OsStr| env.push((key.into(), value.to_owned()));
         set("GIT_DIR", self.git_dir.as_os_str());
         if let Some(path) = &self.work_tree {
@@ -231,13 +259,17 @@ impl Git {
         if let Some(path) = std::env::var_os("PATH") {
             set("PATH", &path);
         }
-        let mut config: Vec<(&str, &str)> = CONFIG.to_vec();
+        let mut config: Vec<(&str, &str)> = if self.owner { OWNERS_CONFIG } else { CONFIG }.to_vec();
         let mut ssh = SSH.to_owned();
         let mut home = OsString::from("/dev/null");
         let allowed = match &self.reach {
             // An empty list would mean "the default": an unknown name allows none.
             Reach::Nothing => "none",
             Reach::Files => "file",
+            Reach::Owner => {
+                home = std::env::var_os("HOME").unwrap_or(home);
+                "file"
+            }
             Reach::Network { ssh_agent, helper, pin } => {
                 if let Some(helper) = helper {
                     config.push(("credential.helper", helper));
@@ -261,7 +293,9 @@ impl Git {
             }
         };
         set("HOME", &home);
-        set("XDG_CONFIG_HOME", OsStr::new("/dev/null"));
+        if !self.owner {
+            set("XDG_CONFIG_HOME", OsStr::new("/dev/null"));
+        }
         set("GIT_ALLOW_PROTOCOL", OsStr::new(allowed));
         set("GIT_SSH_COMMAND", OsStr::new(&ssh));
         set("GIT_CONFIG_COUNT", OsStr::new(&config.len().to_string()));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::bare::{Oid, oid};
 use crate::git::{EMPTY_TREE, Git};
 use crate::layout::folder;
+use crate::merge::Merged;
 use crate::process::Input;
 use crate::scan::{Scope, paths};
 use crate::space::{Counted, Space};
@@ -111,7 +112,7 @@ impl Space {
             }
             head => head,
         };
-        let from = self.merge_base(base, head.as_ref()).await?;
+        let from = self.ground(base, head.as_ref()).await?;
         let change = self.change(from.as_ref()).await?;
         let (ahead, behind) = self.ahead_behind(base, head.as_ref()).await?;
         let (uncommitted, untracked) = if head == from && !change.renamed {
@@ -138,7 +139,28 @@ impl Space {
         })
     }
 
-    /// What the workspace's changes are compared with; `None` without common history.
+    /// What the workspace's changes are compared with: what it started from, and what it has taken from the base since.
+    pub(crate) async fn ground(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Oid>> {
+        let left = self.merge_base(base, head).await?;
+        let start: Option<Oid> = self.facts.base_commit.as_deref().and_then(|base| base.parse().ok());
+        let (Some(start), Some(head)) = (start, head) else { return Ok(left) };
+        if left.as_ref() == Some(&start) || self.store.is_ancestor(&start, head.as_str()).await? != Some(true) {
+            return Ok(left);
+        }
+        let Some(left) = left else { return Ok(Some(start)) };
+        if self.store.is_ancestor(&left, start.as_str()).await? == Some(true) {
+            return Ok(Some(start));
+        }
+        if self.store.is_ancestor(&start, left.as_str()).await? == Some(true) {
+            return Ok(Some(left));
+        }
+        match self.store.merge(&left, &start).await? {
+            Merged::Clean(tree) => self.store.write_merge(&tree, &[&left, &start], "the base", None).await.map(Some),
+            Merged::Conflict(_) => Ok(Some(left)),
+        }
+    }
+
+    /// Where the branch left the base; `None` without common history.
     pub(crate) async fn merge_base(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Oid>> {
         let (Some(base), Some(head)) = (base, head) else { return Ok(base.cloned()) };
         if base == head {

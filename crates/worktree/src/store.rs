@@ -56,7 +56,7 @@ impl Store {
             .reach(reach)
             .timeout(options.fetch_timeout);
         let ended = git.ended(|line| progress.line(line)).await?;
-        if ended.status.success() { Ok(()) } else { Err(refused(location, &ended)) }
+        if ended.status.success() { Ok(()) } else { Err(refused(location, "fetch", &ended)) }
     }
 
     /// The branch that the remote's HEAD names; `None` in an empty repository.
@@ -69,7 +69,7 @@ impl Store {
         let git = self.git("ls-remote").args(["--symref"]).operands([location.to_string().as_str(), "HEAD"]);
         let ended = git.reach(reach).timeout(options.fetch_timeout).ended(|_| {}).await?;
         if !ended.status.success() {
-            return Err(refused(location, &ended));
+            return Err(refused(location, "ls-remote", &ended));
         }
         let said = String::from_utf8_lossy(&ended.stdout);
         let named = said.lines().find_map(|line| line.strip_prefix("ref: refs/heads/")?.strip_suffix("\tHEAD"));
@@ -184,7 +184,7 @@ pub(crate) fn older(path: &Path, than: Duration) -> bool {
 }
 
 /// Classifies why a remote failed.
-fn refused(location: &Location, ended: &Ended) -> Error {
+pub(crate) fn refused(location: &Location, what: &'static str, ended: &Ended) -> Error {
     let why = last_words(&ended.stderr);
     let all = ended.stderr.to_ascii_lowercase();
     let any = |signs: &[&str]| signs.iter().any(|sign| all.contains(sign));
@@ -228,5 +228,5 @@ fn refused(location: &Location, ended: &Ended) -> Error {
     if any(&["not found", "does not appear to be a git repository", "does not exist", "not a git repository"]) {
         return Error::NoRepository { location, why };
     }
-    failed("fetch", ended)
+    failed(what, ended)
 }

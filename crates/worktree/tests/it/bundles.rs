@@ -3,16 +3,11 @@
 use std::path::Path;
 
 use domain::WorkspaceId;
-use worktree::{Options, Plan, Progress, Start, Workspace, Worktrees};
+use worktree::{Plan, Progress, Start, Workspace, Worktrees};
 
 use crate::support::{Bench, content, git, write};
 
 const LIMIT: usize = 8 << 20;
-
-/// The same origin, seen by another runner.
-async fn elsewhere(bench: &Bench) -> Worktrees {
-    Worktrees::open(&bench.path().join("elsewhere"), Options::default()).await.unwrap()
-}
 
 async fn take(trees: &Worktrees, plan: Plan, file: &Path) -> worktree::Result<Workspace> {
     let plan = Plan { from: Some(Start::Bundle(file.to_owned())), ..plan };
@@ -38,7 +33,7 @@ async fn another_runner_goes_on_where_the_first_one_was() {
     assert_eq!(packed.head, Some(git(&made.path, &["rev-parse", "HEAD"])));
     let file = bench.path().join("one.bundle");
     std::fs::write(&file, &packed.bytes).unwrap();
-    let trees = elsewhere(&bench).await;
+    let trees = bench.elsewhere().await;
     let taken = take(&trees, bench.plan("work"), &file).await.unwrap();
     assert_eq!(content(&taken.path), content(&made.path));
     assert_eq!(taken.facts.base_commit, made.facts.base_commit);
@@ -61,7 +56,7 @@ async fn a_folder_without_a_repository_moves_too() {
     let packed = bench.trees.pack(id, LIMIT).await.unwrap();
     let file = bench.path().join("one.bundle");
     std::fs::write(&file, &packed.bytes).unwrap();
-    let taken = take(&elsewhere(&bench).await, Plan::default(), &file).await.unwrap();
+    let taken = take(&bench.elsewhere().await, Plan::default(), &file).await.unwrap();
     assert_eq!(content(&taken.path), content(&made.path));
 }
 
@@ -103,7 +98,7 @@ async fn what_is_no_bundle_of_ours_is_refused_and_reads_nothing() {
         ("of another kind", std::fs::read(&other).unwrap()),
         ("only a head", b"# v2 git bundle\n".to_vec()),
     ];
-    let trees = elsewhere(&bench).await;
+    let trees = bench.elsewhere().await;
     for (what, bytes) in cases {
         let file = bench.path().join("bad.bundle");
         std::fs::write(&file, bytes).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use domain::WorkspaceId;
-use worktree::{Location, Options, Plan, Progress, Workspace, Worktrees};
+use worktree::{Location, Oid, Options, Plan, Progress, Workspace, Worktrees};
 
 /// A data directory, an origin and a checkout of it that we trust.
 pub(crate) struct Bench {
@@ -56,6 +56,38 @@ impl Bench {
 
     pub(crate) fn plan(&self, branch: &str) -> Plan {
         Plan { location: Some(self.origin()), branch: Some(branch.parse().unwrap()), ..Plan::default() }
+    }
+
+    /// Makes a branch of `from` in the origin that writes one file; returns its commit.
+    pub(crate) fn branch(&self, name: &str, from: &str, file: &str, text: impl AsRef<[u8]>) -> Oid {
+        let seed = self.seed();
+        git(&seed, &["checkout", "-q", "-B", name, from]);
+        write(&seed, file, text);
+        self.push(name)
+    }
+
+    /// Commits everything in the seed and pushes it as a branch; returns its commit.
+    pub(crate) fn push(&self, name: &str) -> Oid {
+        let seed = self.seed();
+        git(&seed, &["add", "-A"]);
+        git(&seed, &["commit", "-qm", &format!("change {name}")]);
+        git(&seed, &["push", "-qf", "origin", &format!("HEAD:refs/heads/{name}")]);
+        git(&seed, &["rev-parse", "HEAD"]).parse().unwrap()
+    }
+
+    /// Where a branch of the origin is.
+    pub(crate) fn tip(&self, name: &str) -> Oid {
+        git(&self.path().join("origin.git"), &["rev-parse", &format!("refs/heads/{name}")]).parse().unwrap()
+    }
+
+    /// Fetches, as a run does first.
+    pub(crate) async fn fetched(&self) {
+        self.trees.refresh(&self.origin(), &Progress::none()).await.unwrap();
+    }
+
+    /// Another runner with the same origin.
+    pub(crate) async fn elsewhere(&self) -> Worktrees {
+        Worktrees::open(&self.path().join("elsewhere"), Options::default()).await.unwrap()
     }
 
     /// The same data directory as another process would open it.

@@ -1,0 +1,97 @@
+//! Accepted work: kept as a ref in the shared store, so that it outlives its workspace, and packed for other runners.
+
+use std::path::Path;
+
+use domain::WorkspaceId;
+
+use crate::bare::Oid;
+use crate::bundle::{self, unusable};
+use crate::names::BranchName;
+use crate::options::Progress;
+use crate::scan::Scope;
+use crate::space::Space;
+use crate::store::Store;
+use crate::{Error, Location, Result, Worktrees};
+
+const ACCEPTED: &str = "refs/shopfloor/accepted";
+
+/// Work that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The commit that was checked out.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+    /// The commit that its changes are compared with; absent in a repository that was empty.
+    pub base: Option<Oid>,
+}
+
+impl Worktrees {
+    /// Keeps the commit that is checked out in a workspace under a name; uncommitted files are not part of it.
+    pub async fn keep_work(&self, id: WorkspaceId, name: &str) -> Result<Kept> {
+        let name = accepted(name)?;
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        space.save(self.options(), &Scope::All).await?;
+        let base = self.base(space).await?;
+        let head = space.readable_head()?.ok_or(Error::NoCommit(id))?;
+        space.store.git("update-ref").operands([name.as_str(), head.as_str()]).run().await?;
+        let base = space.ground(base.as_ref(), Some(&head)).await?;
+        Ok(Kept { tree: space.store.tree_of(&head).await?, commit: head, base })
+    }
+
+    /// The commit that is kept under a name.
+    pub async fn kept(&self, location: &Location, name: &str) -> Result<Option<Oid>> {
+        let store = Store(self.layout().store(Some(location)));
+        self.prepare(&store).await?;
+        let name = accepted(name)?;
+        Ok(store.refs(&name).await?.into_iter().find(|(found, _)| *found == name).map(|(_, commit)| commit))
+    }
+
+    /// Packs kept work for another runner, without what the repository has; up to `limit` bytes.
+    pub async fn pack_work(&self, location: &Location, name: &str, limit: usize) -> Result<Vec<u8>> {
+        let store = Store(self.layout().store(Some(location)));
+        let missing = || Error::NoWork { name: name.to_owned(), why: "nothing is kept under this name".into() };
+        let commit = self.kept(location, name).await?.ok_or_else(missing)?;
+        let there = ["--not", "--glob=refs/origin/heads/*"];
+        let git = store.git("rev-list").args(["--count", "--max-count=1", commit.as_str()]).args(there);
+        let new = git.line().await? != "0";
+        let git = store.git("bundle").args(["create", "--quiet", "--version=2", "-", &accepted(name)?]).limit(limit);
+        let git = match new {
+            true => git.args(there),
+            // git makes no empty bundle.
+            false => git.args([format!("^{commit}^@")]),
+        };
+        git.run().await
+    }
+
+    /// Keeps work that another runner packed, checked object by object. Returns its commit.
+    pub async fn take_work(&self, location: &Location, name: &str, file: &Path) -> Result<Oid> {
+        let store = Store(self.layout().store(Some(location)));
+        let name = accepted(name)?;
+        // What the bundle was made against must be here.
+        self.refresh(location, &Progress::none()).await?;
+        let refs = bundle::open(&store, &self.aside(), file, &format!("{name}:refs/taken/work")).await?;
+        let [(_, commit)] = refs.as_slice() else { return Err(unusable(file, "it does not contain exactly one work")) };
+        bundle::check_size(&store, commit, file).await?;
+        store.git("update-ref").operands([name.as_str(), commit.as_str()]).run().await?;
+        Ok(commit.clone())
+    }
+}
+
+impl Space {
+    /// The commit that is checked out, if the store has it; an error if that is unknown.
+    pub(crate) fn readable_head(&self) -> Result<Option<Oid>> {
+        match self.refs.as_ref().err().or(self.not_kept.as_ref()) {
+            Some(why) => Err(Error::Tampered { path: self.home.tree().join(".git"), why: why.clone() }),
+            None => Ok(self.head()),
+        }
+    }
+}
+
+/// The ref of kept work.
+fn accepted(name: &str) -> Result<String> {
+    let name: BranchName = name.parse()?;
+    Ok(format!("{ACCEPTED}/{name}"))
+}
