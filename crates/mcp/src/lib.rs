@@ -12,6 +12,7 @@ mod misfit;
 mod project;
 mod schema;
 mod server;
+mod task;
 mod tools;
 mod trouble;
 mod verbs;

@@ -77,7 +77,7 @@ pub(crate) fn project() -> Value {
 }
 
 pub(crate) fn task() -> Value {
-    text("The task's id, tsk_…. Leave it out for the task that you hold.")
+    text("The task: its name, such as CALC-12, or its id, tsk_…. Leave it out for the task that you hold.")
 }
 
 pub(crate) fn fence() -> Value {

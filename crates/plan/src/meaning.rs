@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::TaskId;
+use domain::{Short, TaskId};
 use engine::tasks::similar::Gist;
 use engine::tasks::{criteria, graph};
 use protocol::Criterion;
@@ -76,9 +76,12 @@ fn deps(entry: &Entry, names: &Names, done: &[String]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, dep) in entry.task.deps.iter().enumerate() {
         let place = entry.item("deps", at);
-        if !names.contains_key(dep) && !done.contains(dep) && dep.parse::<TaskId>().is_err() {
+        let exists = dep.parse::<TaskId>().is_ok() || dep.parse::<Short>().is_ok_and(|short| short.to_string() == *dep);
+        if !names.contains_key(dep) && !done.contains(dep) && !exists {
             let meant = hint(dep, names.keys().map(String::as_str));
-            let reason = format!("`{dep}` is neither the name of a task in this file nor a task id (tsk_…){meant}");
+            let reason = format!(
+                "`{dep}` is neither the name of a task in this file nor an existing task (CALC-12, tsk_…){meant}"
+            );
             faults.push(entry.fault(&place, reason));
         }
     }

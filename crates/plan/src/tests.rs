@@ -81,7 +81,7 @@ fn names_dependencies_and_patterns_are_checked() {
         &[
             "line 1, tasks[0].deps: these tasks depend on each other in a cycle: lexer → parser → docs → lexer",
             "line 4, tasks[3].id: `docs` is already the name of tasks[2] on line 3",
-            "line 4, tasks[3].deps[0]: `lexers` is neither the name of a task in this file nor a task id (tsk_…); did you mean `lexer`?",
+            "line 4, tasks[3].deps[0]: `lexers` is neither the name of a task in this file nor an existing task (CALC-12, tsk_…); did you mean `lexer`?",
             "line 5, tasks[4].files[0]: `/etc` is outside",
             "line 5, tasks[4].acceptance[0]: has no condition",
             "line 5, tasks[4].acceptance[1].regex: is not a regular expression: unclosed group",

@@ -75,6 +75,9 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<Repository>>")]
         repositories: Vec<Repository>,
+        /// The key that the short names of its tasks begin with, such as `CALC`; default: made from its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     }
 
     /// Changes to a project; absent fields stay unchanged.
@@ -104,6 +107,9 @@ inputs! {
         /// The repositories it works on. Only the owner changes this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repositories: Option<Vec<Repository>>,
+        /// The key that the short names of its tasks begin with. Only the owner changes this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     }
 }
 
@@ -147,6 +153,8 @@ views! {
         id: ProjectId,
         /// The first line of its content.
         name: String,
+        /// The key that the short names of its tasks begin with, such as `CALC`.
+        key: String,
         /// Who owns it.
         owner: UserRef,
         /// What others may do in it.

@@ -11,6 +11,9 @@ CREATE TABLE projects (
     version BIGINT NOT NULL,
     repositories TEXT NOT NULL,
     last_message BIGINT NOT NULL,
+    -- The key and the last number of the short names of tasks, such as `CALC-12`.
+    task_key TEXT NOT NULL,
+    last_task BIGINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );

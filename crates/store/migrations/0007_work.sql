@@ -4,6 +4,8 @@
 CREATE TABLE tasks (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL REFERENCES projects (id),
+    -- Counts the tasks of the project: with the project's key the short name.
+    number BIGINT NOT NULL,
     activity TEXT REFERENCES activities (id),
     title TEXT NOT NULL,
     description TEXT NOT NULL,
@@ -43,6 +45,7 @@ CREATE TABLE tasks (
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX tasks_by_project ON tasks (project, id);
+CREATE UNIQUE INDEX tasks_by_number ON tasks (project, number);
 CREATE INDEX tasks_by_session ON tasks (session) WHERE session IS NOT NULL;
 CREATE INDEX tasks_by_activity ON tasks (activity) WHERE activity IS NOT NULL;
 

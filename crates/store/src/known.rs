@@ -1,9 +1,9 @@
-//! Answers, access facts and message numbers that a transaction has read. No other transaction writes meanwhile, so
+//! Answers, access facts and the last numbers of messages and tasks that a transaction has read. No other transaction writes meanwhile, so
 //! they stay true until the commit.
 
 use std::collections::HashMap;
 
-use domain::{ProjectFacts, ProjectId};
+use domain::{ProjectFacts, ProjectId, Short};
 
 use crate::StoreError;
 use crate::bulk::{Part, Update};
@@ -12,11 +12,21 @@ use crate::sql::{Connection, args};
 /// The maximum number of keys in one query.
 const KEYS: usize = 64;
 
-const LAST_MESSAGE: Update =
-    Update { table: "projects", keys: &["id"], columns: &["last_message"], only: "", every: None };
+/// One update for both numbers: PostgreSQL does not update a row twice in one statement.
+const NUMBERS: Update =
+    Update { table: "projects", keys: &["id"], columns: &["last_message", "last_task"], only: "", every: None };
 
 /// A request's scope and key.
 pub(crate) type RequestKey = (String, String);
+
+/// The last numbers that a project gave out.
+#[derive(Debug, Clone)]
+pub(crate) struct Numbers {
+    /// The number of the last message.
+    pub(crate) message: u32,
+    /// The short name of the last task.
+    pub(crate) task: Short,
+}
 
 /// Rows that a transaction has read.
 #[derive(Debug, Default)]
@@ -27,8 +37,8 @@ pub(crate) struct Known {
     pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
     /// Whether a project names a repository.
     pub(crate) has_repository: HashMap<ProjectId, bool>,
-    /// The number of the last message, where the table does not have it yet.
-    pub(crate) last_message: HashMap<ProjectId, u32>,
+    /// The last numbers, where the table does not have them yet.
+    pub(crate) numbers: HashMap<ProjectId, Numbers>,
 }
 
 impl Known {
@@ -73,12 +83,13 @@ impl Known {
 
     /// The tables with pending changes.
     pub(crate) fn changed_tables(&self) -> Option<&'static str> {
-        (!self.last_message.is_empty()).then_some("projects")
+        (!self.numbers.is_empty()).then_some("projects")
     }
 
-    /// Adds the new message numbers to the updates.
+    /// Adds the new numbers to the updates.
     pub(crate) fn write(&mut self, updates: &mut Vec<Part>) {
-        let taken = self.last_message.drain().map(|(project, number)| args![project.to_string(), number]);
-        updates.push(Part::update(LAST_MESSAGE, taken.collect()));
+        let taken = self.numbers.drain();
+        let taken = taken.map(|(project, last)| args![project.to_string(), last.message, last.task.number]);
+        updates.push(Part::update(NUMBERS, taken.collect()));
     }
 }

@@ -1,9 +1,10 @@
 //! The transaction that a command runs in: reads, writes, events and audit entries.
 
-use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId};
+use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Short, Timestamp, UserId};
 use protocol::Change;
 
 use crate::batch::{Batch, PendingAudit, PendingEvent};
+use crate::known::Numbers;
 use crate::sql::{Connection, Value, text};
 use crate::verbs::projects;
 use crate::verbs::work::tasks::Book;
@@ -88,18 +89,29 @@ impl<'c> Tx<'c> {
 
     /// Takes the next number in a project's chat.
     pub(crate) async fn next_message(&mut self, project: ProjectId) -> Result<u32, StoreError> {
+        let last = self.numbers(project).await?;
+        last.message += 1;
+        Ok(last.message)
+    }
+
+    /// Takes the short name of a new task in a project.
+    pub(crate) async fn next_task(&mut self, project: ProjectId) -> Result<Short, StoreError> {
+        let last = self.numbers(project).await?;
+        last.task.number += 1;
+        Ok(last.task.clone())
+    }
+
+    /// The last numbers of a project, to count on from.
+    async fn numbers(&mut self, project: ProjectId) -> Result<&mut Numbers, StoreError> {
         self.wrote = true;
-        let known = self.batch().known.last_message.get(&project).copied();
-        let last = match known {
-            Some(number) => number,
-            None => {
-                let sql = "SELECT last_message FROM projects WHERE id = $1";
-                let row = self.stored().first(sql, vec![text(project)]).await?;
-                row.ok_or(StoreError::NotFound("project"))?.count("last_message")?
-            }
-        };
-        self.batch().known.last_message.insert(project, last + 1);
-        Ok(last + 1)
+        if !self.batch().known.numbers.contains_key(&project) {
+            let sql = "SELECT last_message, task_key, last_task FROM projects WHERE id = $1";
+            let row = self.stored().first(sql, vec![text(project)]).await?.ok_or(StoreError::NotFound("project"))?;
+            let task = Short { key: row.text("task_key")?, number: row.count("last_task")? };
+            let last = Numbers { message: row.count("last_message")?, task };
+            self.batch().known.numbers.insert(project, last);
+        }
+        self.batch().known.numbers.get_mut(&project).ok_or(StoreError::NotFound("project"))
     }
 
     /// Refuses unless the caller may do this to the project; reads the project once per transaction.

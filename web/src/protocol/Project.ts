@@ -18,6 +18,10 @@ id: ProjectId,
  */
 name: string, 
 /**
+ * The key that the short names of its tasks begin with, such as `CALC`.
+ */
+key: string, 
+/**
  * Who owns it.
  */
 owner: UserRef, 

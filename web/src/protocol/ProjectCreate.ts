@@ -33,4 +33,8 @@ sandbox_others?: boolean,
 /**
  * The repositories it works on.
  */
-repositories?: Array<Repository>, };
+repositories?: Array<Repository>, 
+/**
+ * The key that the short names of its tasks begin with, such as `CALC`; default: made from its name.
+ */
+key?: string, };

@@ -37,4 +37,8 @@ sandbox_others?: boolean,
 /**
  * The repositories it works on. Only the owner changes this.
  */
-repositories?: Array<Repository>, };
+repositories?: Array<Repository>, 
+/**
+ * The key that the short names of its tasks begin with. Only the owner changes this.
+ */
+key?: string, };

@@ -27,7 +27,7 @@ acceptance?: Array<Criterion>,
  */
 files?: Array<string>, 
 /**
- * Tasks that must be done first: names of tasks that are added with it, or ids.
+ * Tasks that must be done first: names of tasks that are added with it, ids, or short names such as `CALC-12`.
  */
 deps?: Array<string>, 
 /**

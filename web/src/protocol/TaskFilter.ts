@@ -26,6 +26,10 @@ activity?: ActivityId,
  */
 worker?: WorkerId, 
 /**
+ * Only the one with this short name, such as `CALC-12`, in any case; several if projects have the same key.
+ */
+short?: string, 
+/**
  * Only those that come after this one, in the order of their ids.
  */
 after?: TaskId, 

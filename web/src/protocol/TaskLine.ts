@@ -16,6 +16,10 @@ export type TaskLine = {
  */
 id: TaskId, 
 /**
+ * Its short name, such as `CALC-12`: the project's key and a number.
+ */
+short: string, 
+/**
  * The project that it is in.
  */
 project: ProjectId, 

@@ -13,6 +13,7 @@ fn project() -> Project {
     Project {
         id: ProjectId::generate(),
         name: "Parser".into(),
+        key: "PARS".into(),
         owner: UserRef { id: UserId::generate(), name: "ann".into() },
         visibility: Visibility::Private,
         share_execution: false,

@@ -62,7 +62,7 @@ fn schema() -> Value {
             "context": schema::text("What the worker should know: decisions, relevant places."),
             "acceptance": json!({ "type": "array", "items": criterion, "description": "The criteria that the work is checked against." }),
             "files": schema::texts("Files that the task changes: paths or patterns. Keeps two workers from changing the same file."),
-            "deps": schema::texts("Tasks that must be done first: names from this call, or ids (tsk_…)."),
+            "deps": schema::texts("Tasks that must be done first: names from this call, or existing tasks (CALC-12 or tsk_…)."),
             "priority": schema::number(0, 9, "Higher goes first; default 5."),
             "needs": schema::texts("Abilities that the worker must have. Usually left out."),
             "activity": schema::text("The id of its activity, act_…. Usually left out."),

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::{Spec, beat};
 use crate::desk::Desk;
-use crate::schema;
 use crate::trouble::Trouble;
+use crate::{schema, task};
 
 const LOOKS: Duration = Duration::from_secs(2);
 
@@ -69,7 +69,7 @@ pub(super) struct Arguments {
     #[serde(default)]
     context: String,
     wait_seconds: Option<u64>,
-    task: Option<TaskId>,
+    task: Option<String>,
     fence: Option<u64>,
 }
 
@@ -104,7 +104,8 @@ pub(super) async fn escalate(desk: &Desk, given: Arguments) -> Result<Value, Tro
 }
 
 async fn send(desk: &Desk, given: Arguments, give_up: bool) -> Result<(TaskId, Escalation), Trouble> {
-    let hold = desk.hold(given.task, given.fence).await?;
+    let task = task::resolve(desk, given.task.as_deref()).await?;
+    let hold = desk.hold(task, given.fence).await?;
     let Arguments { question, options, context, .. } = given;
     let input = TaskAsk { fence: hold.fence, question, options, context, give_up };
     let asked: Result<Escalation, _> = crate::verbs::ask(&*desk.verbs, Call::TaskAsk { task: hold.task, input }).await;

@@ -1,15 +1,14 @@
 //! `heartbeat`: renews the lease, reports progress, and returns people's answers.
 
-use domain::TaskId;
 use protocol::{Call, Escalation, Lease, TaskHeartbeat};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::{Desk, Hold};
-use crate::schema;
 use crate::trouble::Trouble;
 use crate::verbs::ask;
+use crate::{schema, task};
 
 pub(super) static SPEC: Spec = Spec {
     name: "heartbeat",
@@ -34,12 +33,13 @@ pub(super) static SPEC: Spec = Spec {
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
     progress: Option<String>,
-    task: Option<TaskId>,
+    task: Option<String>,
     fence: Option<u64>,
 }
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
-    let hold = desk.hold(given.task, given.fence).await?;
+    let task = task::resolve(desk, given.task.as_deref()).await?;
+    let hold = desk.hold(task, given.fence).await?;
     let input = TaskHeartbeat { fence: hold.fence, progress: given.progress };
     let lease: Result<Lease, _> = ask(&*desk.verbs, Call::TaskHeartbeat { task: hold.task, input }).await;
     let lease = lease.map_err(|problem| lost(desk, hold, problem.into()))?;

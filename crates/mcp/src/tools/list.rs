@@ -55,6 +55,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         status: given.status,
         activity: given.activity,
         worker: None,
+        short: None,
         after: given.after,
         limit: Some(limit),
     };
@@ -71,7 +72,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
 
 /// A task in one line, without empty fields.
 pub(super) fn line(line: &TaskLine) -> Value {
-    let mut value = json!({ "id": line.id, "title": line.title, "status": line.status, "priority": line.priority });
+    let mut value = json!({ "id": line.id, "name": line.short, "title": line.title, "status": line.status, "priority": line.priority });
     let more = [
         ("reason", line.reason.as_ref().map(|text| json!(text))),
         ("progress", line.progress.as_ref().map(|text| json!(text))),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ReportId, ReportVerdict, TaskId, TaskStatus};
+use domain::{ReportId, ReportVerdict, TaskStatus};
 use protocol::{Call, CriterionResult, Deliverables, ProblemKind, Report, TaskDetail, TaskReport, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 use super::{Spec, beat};
 use crate::desk::{Desk, Hold};
-use crate::schema;
 use crate::trouble::Trouble;
 use crate::verbs::ask;
+use crate::{schema, task};
 
 /// Clients give a tool a minute.
 const USUAL_WAIT: u64 = 45;
@@ -71,12 +71,13 @@ pub(super) struct Arguments {
     output_tokens: Option<u64>,
     cost_usd: Option<f64>,
     wait_seconds: Option<u64>,
-    task: Option<TaskId>,
+    task: Option<String>,
     fence: Option<u64>,
 }
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
-    let hold = desk.hold(given.task, given.fence).await?;
+    let task = task::resolve(desk, given.task.as_deref()).await?;
+    let hold = desk.hold(task, given.fence).await?;
     let until = Instant::now() + Duration::from_secs(given.wait_seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT));
     // A caller that repeats a report without a verdict wants that verdict, even if it is known by now.
     if let Some(report) = desk.with(hold.task, |held| held.handed_in).flatten() {

@@ -12,7 +12,7 @@ use super::Spec;
 use crate::desk::{Desk, held_under};
 use crate::trouble::Trouble;
 use crate::verbs::ask;
-use crate::{project, schema};
+use crate::{project, schema, task};
 
 /// Maximum wait of one request to the hub: proxies time out later.
 const ONE_WAIT: u32 = 20;
@@ -31,7 +31,7 @@ pub(super) static SPEC: Spec = Spec {
             &[],
             json!({
                 "project": schema::project(),
-                "task": schema::text("Only this task (tsk_…). Leave it out for the next one in the queue."),
+                "task": schema::text("Only this task (CALC-12 or tsk_…). Leave it out for the next one in the queue."),
                 "worker": schema::text("Your name, such as \"codex-1\". Leave it out to get one."),
                 "abilities": schema::texts(
                     "Your abilities, for tasks that need them, such as [\"rust\", \"gpu\"]. Usually left out.",
@@ -47,7 +47,7 @@ pub(super) static SPEC: Spec = Spec {
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
     project: Option<String>,
-    task: Option<TaskId>,
+    task: Option<String>,
     worker: Option<String>,
     #[serde(default)]
     abilities: Vec<String>,
@@ -56,7 +56,8 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let worker = given.worker.clone().or_else(|| desk.settings.worker.clone());
-    if let Some(answer) = again(desk, &given, worker.as_deref()).await {
+    let task = task::resolve(desk, given.task.as_deref()).await?;
+    if let Some(answer) = again(desk, task, worker.as_deref()).await {
         return Ok(answer);
     }
     let project = project::resolve(desk, given.project.as_deref()).await?;
@@ -64,7 +65,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     loop {
         let left = until.saturating_duration_since(Instant::now()).as_secs() as u32;
         let input = TaskTake {
-            task: given.task,
+            task,
             worker: worker.clone(),
             abilities: given.abilities.clone(),
             wait_seconds: (left > 0).then(|| left.min(ONE_WAIT)),
@@ -87,9 +88,9 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
 }
 
 /// The task that the worker already holds.
-async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<Value> {
+async fn again(desk: &Desk, task: Option<TaskId>, worker: Option<&str>) -> Option<Value> {
     let (hold, mut answer) = desk.in_hand(worker)?;
-    if given.task.is_some_and(|task| task != hold.task) {
+    if task.is_some_and(|task| task != hold.task) {
         return None;
     }
     let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await.ok()?;
@@ -120,6 +121,7 @@ fn describe(taken: &TakenTask) -> Value {
     let mut answer = json!({
         "taken": true,
         "task": task.id,
+        "name": task.short,
         "fence": taken.lease.fence,
         "lease_ends_at": taken.lease.expires_at,
         "attempt": task.attempt,

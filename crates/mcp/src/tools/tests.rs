@@ -46,6 +46,7 @@ fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
     let works = matches!(status, TaskStatus::Assigned | TaskStatus::Running);
     Task {
         id,
+        short: "CALC-12".into(),
         project: ProjectId::generate(),
         activity: None,
         description: "Write it".into(),

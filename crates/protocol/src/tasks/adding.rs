@@ -59,7 +59,7 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         files: Vec<String>,
-        /// Tasks that must be done first: names of tasks that are added with it, or ids.
+        /// Tasks that must be done first: names of tasks that are added with it, ids, or short names such as `CALC-12`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         deps: Vec<String>,

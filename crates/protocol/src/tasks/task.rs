@@ -33,6 +33,8 @@ views! {
     TaskLine {
         /// The task's id.
         id: TaskId,
+        /// Its short name, such as `CALC-12`: the project's key and a number.
+        short: String,
         /// The project that it is in.
         project: ProjectId,
         /// Its activity, once it has one.
@@ -67,6 +69,8 @@ views! {
     Task {
         /// The task's id.
         id: TaskId,
+        /// Its short name, such as `CALC-12`: the project's key and a number.
+        short: String,
         /// The project that it is in.
         project: ProjectId,
         /// Its activity, once it has one.
@@ -204,6 +208,9 @@ pub struct TaskFilter {
     /// Only those that this worker has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<WorkerId>,
+    /// Only the one with this short name, such as `CALC-12`, in any case; several if projects have the same key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short: Option<String>,
     /// Only those that come after this one, in the order of their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<TaskId>,

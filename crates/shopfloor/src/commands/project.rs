@@ -74,6 +74,7 @@ async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), F
         sandbox_others: args.sandbox_others,
         retention_days: args.retention_days,
         repositories,
+        key: args.key,
     };
     let project: Project = client.ask(Call::ProjectCreate { input }).await?;
     out.show(&project, |out| details(&project, out))
@@ -91,6 +92,7 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
         sandbox_others: args.sandbox_others,
         retention_days: args.retention_days.map(args::Retention::days),
         repositories,
+        key: args.key,
     };
     if input == (ProjectUpdate { expected_version: input.expected_version, ..Default::default() }) {
         return Err(Failure::usage("nothing to change").advise("pass a new text or at least one option"));
@@ -137,10 +139,11 @@ async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
 
 /// A table of projects.
 pub(crate) fn table(projects: &[Project], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "NAME…", "OWNER…", "VISIBILITY", "UPDATED"], "no projects yet");
+    let mut table = Table::new(&["ID", "KEY", "NAME…", "OWNER…", "VISIBILITY", "UPDATED"], "no projects yet");
     for project in projects {
         table.row([
             project.id.into(),
+            (&project.key).into(),
             (&project.name).into(),
             (&project.owner.name).into(),
             project.visibility.into(),
@@ -158,6 +161,7 @@ fn details(project: &Project, out: &Output) -> String {
     };
     let mut pairs = vec![
         ("id", project.id.into()),
+        ("key", format!("{}, as in {}-1", project.key, project.key).into()),
         ("owner", (&project.owner.name).into()),
         ("visibility", project.visibility.into()),
         ("share execution", words::yes(project.share_execution).into()),

@@ -14,7 +14,7 @@ mod worker_args;
 mod worker_verbs;
 
 use client::Client;
-use domain::TaskId;
+use domain::{Short, TaskId};
 use protocol::{Call, Project, Task, TaskFilter, TaskLine, TaskReason, Worker, task_schema};
 
 use args::ScopeArgs;
@@ -67,11 +67,30 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// The task that a person means.
+/// The task that a person means: by its id, its short name or its title.
 pub(crate) async fn id(client: &Client, text: &str) -> Result<TaskId, Failure> {
-    match text.parse() {
-        Ok(id) => Ok(id),
-        Err(_) => choose(&all(client, TaskFilter::default()).await?, text),
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    match by_short(client, text).await? {
+        Some(id) => Ok(id),
+        None => choose(&all(client, TaskFilter::default()).await?, text),
+    }
+}
+
+/// The task with this short name, such as `CALC-12`.
+async fn by_short(client: &Client, text: &str) -> Result<Option<TaskId>, Failure> {
+    let Ok(short) = text.parse::<Short>() else { return Ok(None) };
+    let filter = TaskFilter { short: Some(short.to_string()), ..TaskFilter::default() };
+    let found: Vec<TaskLine> = client.ask(Call::TaskList { filter }).await?;
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.id)),
+        several => {
+            let ids: Vec<String> = several.iter().map(|task| format!("{} ({})", task.id, task.title)).collect();
+            let detail = format!("{short} is the name of several tasks: {}", clean(&ids.join(", ")));
+            Err(Failure::usage(detail).advise("pass the id; `project update --key` gives a project another key"))
+        }
     }
 }
 
@@ -110,5 +129,5 @@ fn said(task: &Task, out: &Output) -> Result<(), Failure> {
 fn line(task: &Task) -> String {
     let why = task.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let title = task.description.lines().next().unwrap_or_default();
-    clean(&format!("{}  {} {}{why}  {title}", task.id, words::sign(task.status), task.status)).replace('\n', " ")
+    clean(&format!("{}  {} {}{why}  {title}", task.short, words::sign(task.status), task.status)).replace('\n', " ")
 }

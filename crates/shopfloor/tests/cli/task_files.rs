@@ -28,7 +28,7 @@ fn every_error_is_reported_without_a_hub() {
     let ended = fixture.run(&["task", "check", &file]);
     assert_eq!(ended.code, 2);
     let expected = format!(
-        "{file}:2: tasks[0].deps[0]: `b` is neither the name of a task in this file nor a task id (tsk_…)\n\
+        "{file}:2: tasks[0].deps[0]: `b` is neither the name of a task in this file nor an existing task (CALC-12, tsk_…)\n\
          {file}:3: tasks[1].description: is missing\n"
     );
     assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);

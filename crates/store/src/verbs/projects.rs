@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::limits::MAX_LISTED;
+use domain::short;
 use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, TEARDOWN, title};
 use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, Repository, Verb, verbs};
@@ -16,8 +17,8 @@ use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT p.id, p.owner, u.name AS owner_name, p.visibility, p.share_execution, \
-    p.archive_recordings, p.retention_days, p.sandbox_others, p.content, p.version, p.repositories, p.created_at, \
-    p.updated_at \
+    p.archive_recordings, p.retention_days, p.sandbox_others, p.content, p.version, p.repositories, p.task_key, \
+    p.created_at, p.updated_at \
     FROM projects p JOIN users u ON u.id = p.owner";
 
 /// The maximum retention of recordings: ten years.
@@ -29,6 +30,7 @@ fn project(row: &Row) -> Result<Project, StoreError> {
     Ok(Project {
         id: row.parsed("id")?,
         name: title(&content),
+        key: row.text("task_key")?,
         owner: users::reference(row, "owner")?,
         visibility: row.parsed("visibility")?,
         share_execution: row.flag("share_execution")?,
@@ -216,9 +218,16 @@ impl Command for verbs::ProjectCreate {
         check_settings(input.retention_days, &input.repositories)?;
         check_copies(&input.repositories)?;
         check_credentials(&input.repositories)?;
+        let keys = keys(tx, None).await?;
+        let name = title(&input.content);
+        let key = match &input.key {
+            Some(key) => own_key(key, &keys)?,
+            None => short::free_key(&name, |key| keys.iter().any(|taken| taken == key)),
+        };
         let created = Project {
             id: ProjectId::generate(),
-            name: title(&input.content),
+            name,
+            key,
             owner,
             visibility: input.visibility.unwrap_or(Visibility::Private),
             share_execution: input.share_execution.unwrap_or(false),
@@ -232,8 +241,8 @@ impl Command for verbs::ProjectCreate {
             updated_at: tx.now,
         };
         let sql = "INSERT INTO projects (id, owner, visibility, share_execution, archive_recordings, retention_days, \
-                   content, version, repositories, last_message, created_at, updated_at, sandbox_others) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9, $10)";
+                   content, version, repositories, last_message, created_at, updated_at, sandbox_others, task_key) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9, $10, $11)";
         let values = args![
             created.id.to_string(),
             created.owner.id.to_string(),
@@ -245,6 +254,7 @@ impl Command for verbs::ProjectCreate {
             to_json(&created.repositories),
             tx.now,
             created.sandbox_others,
+            &created.key,
         ];
         tx.run(sql, values).await?;
         let by = tx.caller.writer()?;
@@ -256,6 +266,27 @@ impl Command for verbs::ProjectCreate {
     }
 }
 
+/// The keys of the other projects that the caller may see: a key must not reveal that a hidden project exists.
+async fn keys(tx: &mut Tx<'_>, except: Option<ProjectId>) -> Result<Vec<String>, StoreError> {
+    let caller = tx.caller;
+    let seen = seen(tx.read(), caller).await?;
+    let rows = tx.read().all("SELECT id, task_key FROM projects", args![]).await?;
+    let keys = rows.iter().map(|row| Ok::<_, StoreError>((row.parsed("id")?, row.text("task_key")?)));
+    let keys = keys.collect::<Result<Vec<(ProjectId, String)>, _>>()?.into_iter();
+    Ok(keys.filter(|(id, _)| seen.contains_key(id) && Some(*id) != except).map(|(_, key)| key).collect())
+}
+
+/// A key that a person chose; refuses one that another project has.
+fn own_key(key: &str, taken: &[String]) -> Result<String, StoreError> {
+    let key = short::key_from(key).map_err(|error| StoreError::invalid("key", error.to_string()))?;
+    match taken.contains(&key) {
+        true => {
+            Err(StoreError::invalid("key", format!("`{key}` is the key of another project: choose a different one")))
+        }
+        false => Ok(key),
+    }
+}
+
 fn governs(verb: &verbs::ProjectUpdate) -> bool {
     let input = &verb.input;
     input.visibility.is_some()
@@ -264,6 +295,7 @@ fn governs(verb: &verbs::ProjectUpdate) -> bool {
         || input.retention_days.is_some()
         || input.sandbox_others.is_some()
         || input.repositories.is_some()
+        || input.key.is_some()
 }
 
 impl Command for verbs::ProjectUpdate {
@@ -285,10 +317,15 @@ impl Command for verbs::ProjectUpdate {
                 false => PROJECT_CONTENT.check_title(content)?,
             }
         }
+        let key = match &input.key {
+            Some(key) if !key.eq_ignore_ascii_case(&before.key) => own_key(key, &keys(tx, Some(before.id)).await?)?,
+            _ => before.key.clone(),
+        };
         let content = input.content.clone().unwrap_or_else(|| before.content.clone());
         let edited = content != before.content;
         let after = Project {
             name: title(&content),
+            key,
             visibility: input.visibility.unwrap_or(before.visibility),
             share_execution: input.share_execution.unwrap_or(before.share_execution),
             archive_recordings: input.archive_recordings.unwrap_or(before.archive_recordings),
@@ -311,7 +348,7 @@ impl Command for verbs::ProjectUpdate {
         }
         let sql = "UPDATE projects SET visibility = $1, share_execution = $2, archive_recordings = $3, \
                    retention_days = $4, content = $5, version = $6, repositories = $7, sandbox_others = $8, \
-                   updated_at = $9 WHERE id = $10";
+                   task_key = $9, updated_at = $10 WHERE id = $11";
         let values = args![
             after.visibility.word(),
             after.share_execution,
@@ -321,6 +358,7 @@ impl Command for verbs::ProjectUpdate {
             after.version,
             to_json(&after.repositories),
             after.sandbox_others,
+            &after.key,
             tx.now,
             after.id.to_string(),
         ];
@@ -363,6 +401,9 @@ fn differences(before: &Project, after: &Project) -> Vec<String> {
     }
     if before.sandbox_others != after.sandbox_others {
         changes.push(format!("sandbox_others {} → {}", before.sandbox_others, after.sandbox_others));
+    }
+    if before.key != after.key {
+        changes.push(format!("key {} → {}", before.key, after.key));
     }
     if before.repositories != after.repositories {
         changes.push("changed the repositories".to_owned());

@@ -60,6 +60,7 @@ async fn every_setting_is_kept(fixture: Fixture) {
         retention_days: Some(30),
         sandbox_others: Some(true),
         repositories,
+        key: Some("cal".into()),
     };
     let made = fixture.done(&fixture.ada, verbs::ProjectCreate { input: input.clone() }).await;
     let read = fixture.store.project(&fixture.bo, made.id).await.unwrap();
@@ -67,6 +68,7 @@ async fn every_setting_is_kept(fixture: Fixture) {
     assert_eq!((read.content, read.repositories), (input.content, input.repositories));
     assert_eq!((read.share_execution, read.archive_recordings, read.retention_days), (true, true, Some(30)));
     assert!(read.sandbox_others);
+    assert_eq!(read.key, "CAL");
 }
 
 async fn a_location_that_no_runner_accepts_is_refused(fixture: Fixture) {

@@ -50,8 +50,10 @@ function tasks(floor: Floor, project: string, query: string): Choice[] {
   if (!board || query.length === 0) return [];
   const found: Choice[] = [];
   for (const task of valuesOf(board.tasks)) {
-    if (!task.title.toLowerCase().includes(query)) continue;
-    found.push({ id: task.id, label: task.title, detail: `task, ${task.status}`, insert: `#${task.id} ` });
+    const named = task.short.toLowerCase().startsWith(query);
+    if (!named && !task.title.toLowerCase().includes(query)) continue;
+    const label = `${task.short} ${task.title}`;
+    found.push({ id: task.id, label, detail: `task, ${task.status}`, insert: `#${task.short} ` });
     if (found.length === MOST) break;
   }
   return found;

@@ -1,4 +1,4 @@
-import { taskLine } from "../tasks/board";
+import { taskByShort, taskLine } from "../tasks/board";
 import type { Floor } from "../hub/floor";
 import { pieces } from "./mentions";
 import { pathOf } from "../shell/route";
@@ -32,11 +32,12 @@ function reference(floor: Floor, id: string): KnownPart {
   const project = floor.projects.get(id);
   if (project)
     return { kind: "link", text: `#${project.name}`, href: pathOf({ name: "project", project: id }) };
+  if (id.includes("-")) return byName(floor, id);
   if (id.startsWith("tsk_")) {
     const task = taskLine(floor, id);
     const href = pathOf({ name: "task", task: id });
     return task
-      ? { kind: "link", text: `#${task.title}`, href, title: `${task.title} (${task.status})` }
+      ? { kind: "link", text: `#${task.short} ${task.title}`, href, title: `${task.title} (${task.status})` }
       : { kind: "link", text: `#${id.slice(0, 12)}…`, href, title: `Task ${id}` };
   }
   const session = floor.sessions.get(id);
@@ -48,4 +49,16 @@ function reference(floor: Floor, id: string): KnownPart {
     strong: false,
     title: `${id}: not found, or no access`,
   };
+}
+
+// Names that are no project's key, such as `UTF-8`, stay text.
+function byName(floor: Floor, short: string): KnownPart {
+  const key = short.slice(0, short.lastIndexOf("-"));
+  const known = [...floor.projects.values()].some((project) => project.key === key);
+  if (!known) return { kind: "text", text: `#${short}` };
+  const task = taskByShort(floor, short);
+  const href = pathOf({ name: "task", task: task?.id ?? short });
+  return task
+    ? { kind: "link", text: `#${short}`, href, title: `${task.title} (${task.status})` }
+    : { kind: "link", text: `#${short}`, href, title: `Task ${short}` };
 }

@@ -14,6 +14,14 @@ describe("pieces", () => {
     ]);
   });
 
+  it("finds short names of tasks", () => {
+    expect(pieces("see #CALC-12, #calc-12", [])).toEqual([
+      { kind: "text", text: "see " },
+      { kind: "reference", id: "CALC-12" },
+      { kind: "text", text: ", #calc-12" },
+    ]);
+  });
+
   it("ignores text that only looks like a mention or reference", () => {
     for (const text of ["@anna", "@", "#act_12", `#${id}f`, "a # b @ c"]) {
       expect(pieces(text, ["ann"])).toEqual([{ kind: "text", text }]);

@@ -2,9 +2,9 @@
 export type Piece =
   { kind: "text"; text: string } | { kind: "mention"; name: string } | { kind: "reference"; id: string };
 
-const REFERENCE = /#((?:act|prj|msg|tsk|ses)_[0-9a-f]{32})(?![A-Za-z0-9_])/y;
+const REFERENCE = /#((?:act|prj|msg|tsk|ses)_[0-9a-f]{32}|[A-Z]{2,6}\d{0,4}-[1-9]\d{0,8})(?![A-Za-z0-9_])/y;
 
-/** Splits a text into plain text, `@name` mentions and `#act_…` references, like the hub. */
+/** Splits a text into plain text, `@name` mentions and `#act_…` or `#CALC-12` references. */
 export function pieces(text: string, names: readonly string[]): Piece[] {
   const found: Piece[] = [];
   let from = 0;

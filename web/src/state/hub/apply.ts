@@ -1,5 +1,14 @@
-import type { Answer, Change, FromHub, Message, PresenceEntry, TaskDetail, TaskLine } from "../../protocol";
-import { lineOfDetail, NO_BOARD, onBoard, paged } from "../tasks/board";
+import type {
+  Answer,
+  Change,
+  FromHub,
+  Message,
+  PresenceEntry,
+  Project,
+  TaskDetail,
+  TaskLine,
+} from "../../protocol";
+import { lineOfDetail, NO_BOARD, onBoard, paged, renamed } from "../tasks/board";
 import { hear } from "../chat/chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "../../lib/maps";
@@ -58,6 +67,7 @@ function happened(floor: Floor, what: Change): Floor {
     return { ...floor, decisions: decided(floor.decisions, what.entry) };
   }
   const next = change(floor, what);
+  if (what.kind === "project") return named(next, what.project, floor.projects.get(what.project.id)?.key);
   if (what.kind === "project_gone") {
     return {
       ...next,
@@ -72,6 +82,13 @@ function happened(floor: Floor, what: Change): Floor {
     return { ...next, me: { ...floor.me, user: what.user } };
   }
   return next;
+}
+
+// The short names of loaded tasks follow the project's key.
+function named(floor: Floor, { id, key }: Project, before: string | undefined): Floor {
+  const board = floor.boards.get(id);
+  if (!board || before === undefined || before === key) return floor;
+  return { ...floor, boards: put(floor.boards, id, renamed(board, key)) };
 }
 
 // Removes other people's sessions and workspaces in a project.

@@ -76,6 +76,25 @@ export function taskLine(floor: Floor, task: TaskId | null | undefined): TaskLin
   return undefined;
 }
 
+/** A task by its short name, such as `CALC-12` in any case, if it is loaded. */
+export function taskByShort(floor: Pick<Floor, "boards" | "projects">, short: string): TaskLine | undefined {
+  const name = short.toUpperCase();
+  for (const [project, board] of floor.boards) {
+    if (!name.startsWith(`${floor.projects.get(project)?.key}-`)) continue;
+    for (const task of valuesOf(board.tasks)) if (task.short === name) return task;
+  }
+  return undefined;
+}
+
+/** The board with the short names of a new key. */
+export function renamed(board: Board, key: string): Board {
+  const lines = [...valuesOf(board.tasks)].map((line): readonly [TaskId, TaskLine] => [
+    line.id,
+    { ...line, short: `${key}${line.short.slice(line.short.lastIndexOf("-"))}` },
+  ]);
+  return { ...board, tasks: putAll(board.tasks, lines) };
+}
+
 /** Since when a worker works on a task; null when no worker does. */
 export function workedSince(floor: Pick<Floor, "sessions">, task: TaskLine): string | null {
   if (!task.assigned_to || COLUMN_OF[task.status] !== "working") return null;
@@ -113,9 +132,10 @@ export function scrolledTo(
 
 /** The summary of a task, from its details. */
 export function lineOfDetail({ task, deps }: TaskDetail): TaskLine {
-  const { id, project, activity, status, reason, priority, attempt, assigned_to, session, progress } = task;
+  const { id, short, project, activity, status, reason, priority, attempt, assigned_to, session, progress } =
+    task;
   return {
-    ...{ id, project, activity, status, reason, priority, attempt, assigned_to, session, progress },
+    ...{ id, short, project, activity, status, reason, priority, attempt, assigned_to, session, progress },
     title: titleOf(task.description),
     deps: task.deps,
     waits_for: deps.filter((dep) => dep.status !== "done").length,
@@ -150,13 +170,13 @@ export function columnOf(status: TaskStatus): ColumnName {
 /** The filter of a board. */
 export type TaskQuery = { text: string; worker: string | null; activity: string | null };
 
-/** Whether a task matches; every word must occur in its title, reason or progress, or start its id. */
+/** Whether a task matches; every word must occur in its name, title, reason or progress, or start its id. */
 export function fits(task: TaskLine, query: TaskQuery): boolean {
   if (query.worker && task.assigned_to !== query.worker) return false;
   if (query.activity && task.activity !== query.activity) return false;
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return true;
-  const hay = `${task.title} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();
+  const hay = `${task.short} ${task.title} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();
   // Only the start of the id: any short number occurs somewhere in thousands of ids.
   const id = task.id.toLowerCase();
   return words.every((word) => hay.includes(word) || (word.length > 4 && id.startsWith(word)));

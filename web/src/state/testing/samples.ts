@@ -35,6 +35,7 @@ export function project(id: string, more: Partial<Project> = {}): Project {
   return {
     id,
     name: id,
+    key: "CALC",
     owner: { id: "ann", name: "ann" },
     visibility: "read-write",
     share_execution: false,
@@ -165,6 +166,7 @@ export function runner(id: string, more: Partial<Runner> = {}): Runner {
 export function task(id: string, more: Partial<TaskLine> = {}): TaskLine {
   return {
     id,
+    short: "CALC-1",
     project: "p",
     activity: null,
     title: id,

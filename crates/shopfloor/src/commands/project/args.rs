@@ -67,6 +67,9 @@ pub(crate) struct CreateArgs {
     /// Delete archived recordings after this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<u32>,
+    /// The key that the short names of its tasks begin with, such as CALC [default: made from its name]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
     /// A repository: a URL or a folder, optionally with #BRANCH to start from; may be repeated
     #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,
@@ -149,6 +152,9 @@ pub(crate) struct UpdateArgs {
     /// Delete archived recordings after this many days, or `never`
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<Retention>,
+    /// The key that the short names of its tasks begin with, such as CALC; their branches keep their names
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
     /// A repository: a URL or a folder, optionally with #BRANCH; may be repeated, replaces the list
     #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,

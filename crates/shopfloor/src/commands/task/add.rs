@@ -135,7 +135,7 @@ fn table(added: &AddedTasks, out: &Output) -> String {
     let mut table = Table::new(&["ID", "STATUS", "NAME…", "TITLE…"], "nothing was added");
     for task in &added.tasks {
         let name = added.names.iter().find(|named| named.task == task.id).map_or("-", |named| named.name.as_str());
-        table.row([task.id.into(), words::task_cell(task.status), name.into(), (&task.title).into()]);
+        table.row([(&task.short).into(), words::task_cell(task.status), name.into(), (&task.title).into()]);
     }
     table.render(out)
 }

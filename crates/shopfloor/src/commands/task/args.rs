@@ -24,7 +24,7 @@ pub(crate) enum TaskCommand {
     List(ListArgs),
     /// Show one task: criteria with results, attempts, reports, questions
     Show {
-        /// The task's id or title
+        /// The task: CALC-12, its id or its title
         task: String,
     },
     /// Show the dependencies between tasks
@@ -33,7 +33,7 @@ pub(crate) enum TaskCommand {
     Watch(WatchArgs),
     /// Cancel a task; its worker stops
     Cancel {
-        /// The task's id or title
+        /// The task: CALC-12, its id or its title
         task: String,
         /// Why, for people who read it later
         #[arg(long, value_name = "TEXT")]
@@ -41,7 +41,7 @@ pub(crate) enum TaskCommand {
     },
     /// Put a failed, escalated or cancelled task back into the queue
     Retry {
-        /// The task's id or title
+        /// The task: CALC-12, its id or its title
         task: String,
         /// What to do differently; the next worker reads it
         #[arg(long, value_name = "TEXT")]
@@ -81,7 +81,7 @@ A criterion is one line, or JSON as in `shopfloor task schema`:
 /// Arguments of `task take-over`.
 #[derive(Debug, Args)]
 pub(crate) struct TakeOverArgs {
-    /// The task's id or title
+    /// The task: CALC-12, its id or its title
     pub(crate) task: String,
     /// Which of your runners (id or name)
     #[arg(long, value_name = "RUNNER")]
@@ -140,7 +140,7 @@ pub(crate) struct AddArgs {
     /// The files that the task changes, separated by commas; may be repeated
     #[arg(long, value_name = "PATH", value_delimiter = ',', conflicts_with = "file")]
     pub(crate) files: Vec<String>,
-    /// A task that must be done first (id or title); may be repeated
+    /// A task that must be done first (CALC-12, id or title); may be repeated
     #[arg(long = "dep", value_name = "TASK", conflicts_with = "file")]
     pub(crate) deps: Vec<String>,
     /// From 0 to 9; higher goes first [default: 5]
@@ -186,7 +186,7 @@ pub(crate) struct ListArgs {
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Only this task (id or title), its dependencies and its dependants
+    /// Only this task (CALC-12, id or title), its dependencies and its dependants
     pub(crate) task: Option<String>,
     /// Print Graphviz: `shopfloor task graph --dot | dot -Tsvg > graph.svg`
     #[arg(long)]

@@ -97,17 +97,16 @@ fn node(task: &TaskLine, again: bool, out: &Output) -> String {
     let status = format!("{} {}", words::sign(task.status), task.status);
     let status = words::task_style(task.status).paint(&status, out.color);
     let title = clean(&task.title).replace(['\n', '\t'], " ");
-    // The end of an id identifies a task.
-    let id = task.id.to_string();
-    let id = Style::Dim.paint(&id[id.len() - 8..], out.color);
-    format!("{status}  {title}  {id}{}", if again { " (see above)" } else { "" })
+    let short = Style::Dim.paint(&task.short, out.color);
+    format!("{status}  {title}  {short}{}", if again { " (see above)" } else { "" })
 }
 
 fn dot(tasks: &[TaskLine]) -> String {
     let mut text =
         String::from("digraph tasks {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=sans];\n");
     for task in tasks {
-        let label = format!("{}\n{}", shorten(&clean(&task.title).replace(['\n', '\t'], " "), 40), task.status);
+        let label =
+            format!("{} {}\n{}", task.short, shorten(&clean(&task.title).replace(['\n', '\t'], " "), 40), task.status);
         // Writing into a string cannot fail.
         let _ = writeln!(text, "  {} [label={}, fillcolor=\"{}\"];", task.id, quoted(&label), fill(task.status));
     }

@@ -51,7 +51,7 @@ fn wanted(status: TaskStatus, args: &ListArgs) -> bool {
 
 /// A table of tasks.
 fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
-    let titles = &["ID", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
+    let titles = &["TASK", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
     let mut table = Table::new(titles, none);
     let workers: HashMap<WorkerId, &Worker> = workers.iter().map(|worker| (worker.id, worker)).collect();
     let titles_of: HashMap<TaskId, &TaskLine> = known.iter().map(|task| (task.id, task)).collect();
@@ -59,7 +59,7 @@ fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'sta
         let worker =
             task.assigned_to.map(|id| workers.get(&id).map_or_else(|| id.into(), |worker| words::worker_name(worker)));
         table.row([
-            task.id.into(),
+            (&task.short).into(),
             words::task_cell(task.status),
             (&task.title).into(),
             worker.unwrap_or_else(|| "-".into()),
@@ -70,7 +70,7 @@ fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'sta
     table.render(out)
 }
 
-/// What a blocked task waits for: the first dependency by title, the others by number.
+/// What a blocked task waits for: the first dependency by name, the others by number.
 fn waits(task: &TaskLine, known: &HashMap<TaskId, &TaskLine>) -> Cell {
     if task.status != TaskStatus::Blocked || task.waits_for == 0 {
         return "-".into();
@@ -80,7 +80,7 @@ fn waits(task: &TaskLine, known: &HashMap<TaskId, &TaskLine>) -> Cell {
     let more = task.waits_for.saturating_sub(1);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let text = match first {
-        Some(dep) => format!("waits for `{}`{more}", dep.title),
+        Some(dep) => format!("waits for {} `{}`{more}", dep.short, dep.title),
         None => format!("waits for {}", task.waits_for),
     };
     Cell::styled(text, Style::Dim)
@@ -106,8 +106,8 @@ mod tests {
             table.row([waits(task, &known)]);
             table.render(&Output { json: false, color: false, width: None, now: done.created_at })
         };
-        assert!(said(&waiting(&[&done, &first], 1)).ends_with("waits for `Write the lexer`"));
-        assert!(said(&waiting(&[&done, &first, &other], 2)).contains("waits for `Write the lexer` and 1 more"));
+        assert!(said(&waiting(&[&done, &first], 1)).ends_with("waits for CALC-1 `Write the lexer`"));
+        assert!(said(&waiting(&[&done, &first, &other], 2)).contains("waits for CALC-1 `Write the lexer` and 1 more"));
         let unseen = sample("Elsewhere", TaskStatus::Ready, &[]);
         assert!(said(&waiting(&[&unseen], 1)).contains("waits for 1"));
     }

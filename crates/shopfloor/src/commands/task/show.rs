@@ -49,6 +49,7 @@ fn render(detail: &TaskDetail, project: &str, out: &Output) -> String {
 
 fn head(task: &Task, attempts: &[Attempt], project: &str, out: &Output) -> String {
     let mut pairs = vec![
+        ("task", (&task.short).into()),
         ("id", task.id.into()),
         ("status", words::task_cell(task.status)),
         ("project", project.into()),
@@ -93,7 +94,7 @@ fn criterion_line(criterion: &Criterion, result: Option<&CriterionResult>, out: 
 fn other(task: &TaskLine, out: &Output) -> String {
     let status = format!("{} {:<10}", words::sign(task.status), task.status);
     let title = clean(&task.title).replace('\n', " ");
-    format!("  {}  {}  {title}", words::task_style(task.status).paint(&status, out.color), task.id)
+    format!("  {}  {}  {title}", words::task_style(task.status).paint(&status, out.color), task.short)
 }
 
 fn tried(attempt: &Attempt, out: &Output) -> String {

@@ -187,11 +187,11 @@ impl Follower<'_> {
 fn line(moved: &Moved, at: domain::Timestamp) -> String {
     let at = at.to_string();
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
-    let TaskLine { id, title, status, .. } = &moved.task;
+    let TaskLine { short, title, status, .. } = &moved.task;
     let before =
         moved.before.filter(|before| before != status).map(|before| format!("{before} → ")).unwrap_or_default();
     let why = words::why(&moved.task).map(|why| format!(": {why}")).unwrap_or_default();
-    let text = format!("{clock}Z  {} {before}{status}  {title}{why} ({id})", words::sign(*status));
+    let text = format!("{clock}Z  {} {before}{status}  {title}{why} ({short})", words::sign(*status));
     clean(&text).replace(['\n', '\t'], " ")
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct TakeArgs {
 /// A task and the worker's hold on it.
 #[derive(Debug, Args)]
 pub(crate) struct HoldArgs {
-    /// The task's id
+    /// The task: CALC-12 or its id
     pub(crate) task: String,
     /// The lease's fence, as printed by `task take`
     #[arg(long, value_name = "N", env = "SHOPFLOOR_FENCE", hide_env_values = true)]

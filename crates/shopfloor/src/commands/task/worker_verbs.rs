@@ -73,15 +73,17 @@ fn brief(taken: &TakenTask, out: &Output) -> String {
 
 /// Renews a lease.
 pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<(), Failure> {
-    let (task, fence) = hold(&args.hold)?;
+    let client = &context.client()?;
+    let (task, fence) = hold(&args.hold, client).await?;
     let input = TaskHeartbeat { fence, progress: args.progress };
-    let lease: Lease = context.client()?.ask(Call::TaskHeartbeat { task, input }).await?;
+    let lease: Lease = client.ask(Call::TaskHeartbeat { task, input }).await?;
     context.out.show(&lease, |out| format!("the lease ends {}", when::ahead(lease.expires_at, out.now)))
 }
 
 /// Hands in a report and, if requested, waits for its verdict.
 pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, Failure> {
-    let (task, fence) = hold(&args.hold)?;
+    let client = &context.client()?;
+    let (task, fence) = hold(&args.hold, client).await?;
     let summary = match (args.summary.read()?, &args.failed) {
         (Some(summary), _) => summary,
         (None, Some(why)) => why.clone(),
@@ -103,9 +105,8 @@ pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, 
         usage: used.then_some(usage),
         failed: args.failed,
     };
-    let client = context.client()?;
     let report: Report = client.ask(Call::TaskReport { task, input }).await?;
-    let report = judged(&client, report, Duration::from_secs(args.wait.into())).await?;
+    let report = judged(client, report, Duration::from_secs(args.wait.into())).await?;
     context.out.show(&report, |out| {
         let verdict = words::verdict_style(report.verdict).paint(report.verdict.word(), out.color);
         let why = report.reason.as_ref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
@@ -135,25 +136,30 @@ async fn judged(client: &Client, mut report: Report, patience: Duration) -> Resu
 
 /// Returns a task.
 pub(crate) async fn release(args: ReleaseArgs, context: &Context) -> Result<(), Failure> {
-    let (task, fence) = hold(&args.hold)?;
+    let client = &context.client()?;
+    let (task, fence) = hold(&args.hold, client).await?;
     let input = TaskRelease { fence, reason: args.reason };
-    let task: Task = context.client()?.ask(Call::TaskRelease { task, input }).await?;
+    let task: Task = client.ask(Call::TaskRelease { task, input }).await?;
     super::said(&task, &context.out)
 }
 
 /// Asks a person.
 pub(crate) async fn ask(args: AskArgs, context: &Context) -> Result<(), Failure> {
-    let (task, fence) = hold(&args.hold)?;
+    let client = &context.client()?;
+    let (task, fence) = hold(&args.hold, client).await?;
     let input =
         TaskAsk { fence, question: args.question, options: args.options, context: args.context, give_up: args.give_up };
-    let escalation: Escalation = context.client()?.ask(Call::TaskAsk { task, input }).await?;
+    let escalation: Escalation = client.ask(Call::TaskAsk { task, input }).await?;
     context.out.show(&escalation, |_| format!("{}  waits for a person", escalation.id))
 }
 
-/// A worker names its task by id: another task may have the same title.
-fn hold(args: &HoldArgs) -> Result<(TaskId, u64), Failure> {
-    match args.task.parse() {
-        Ok(task) => Ok((task, args.fence)),
-        Err(error) => Err(Failure::usage(format!("{error}")).advise("pass the full task id that `task take` printed")),
-    }
+/// A worker names its task by id or short name: another task may have the same title.
+async fn hold(args: &HoldArgs, client: &Client) -> Result<(TaskId, u64), Failure> {
+    let task = match args.task.parse() {
+        Ok(task) => task,
+        Err(error) => super::by_short(client, &args.task).await?.ok_or_else(|| {
+            Failure::usage(format!("{error}")).advise("pass the task's id or short name, as `task take` printed it")
+        })?,
+    };
+    Ok((task, args.fence))
 }

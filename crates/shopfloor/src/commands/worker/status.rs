@@ -32,7 +32,7 @@ fn render(workers: &[Worker], tasks: &[TaskLine], out: &Output) -> String {
         table.row([
             words::worker_name(worker),
             words::worker_cell(worker),
-            task.map_or("-", |task| task.title.as_str()).into(),
+            task.map_or_else(|| "-".into(), |task| format!("{} {}", task.short, task.title).into()),
             task.and_then(|task| task.progress.as_deref()).unwrap_or("-").into(),
             worker.done.into(),
             cost(worker).into(),

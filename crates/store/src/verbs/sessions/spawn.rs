@@ -132,7 +132,7 @@ impl Placed<verbs::SessionSpawn> {
     fn start(&self, asked_by: Option<&WrittenBy>) -> Start {
         let (branch, base) = (self.verb.input.branch.clone(), self.verb.input.base.clone());
         let named = branch.is_some() || base.is_some();
-        Start { code_by: asked_by.filter(|_| named).map(|by| by.user.id), branch, base, from: None }
+        Start { code_by: asked_by.filter(|_| named).map(|by| by.user.id), branch, base, ..Start::default() }
     }
 
     /// Looks up everything that the input names, and refuses what does not fit together.
@@ -252,6 +252,8 @@ fn install(agent: &FoundAgent) -> Option<(String, String)> {
 pub(crate) struct Start {
     /// Its own branch; generated if absent.
     pub(crate) branch: Option<String>,
+    /// What a generated branch is named after; the activity's name if absent.
+    pub(crate) after: Option<String>,
     /// The branch to start from; the repository's base branch if absent.
     pub(crate) base: Option<String>,
     /// Existing work to start from.
@@ -270,7 +272,10 @@ pub(crate) async fn make_workspace(
     start: Start,
 ) -> Result<Workspace, StoreError> {
     let id = WorkspaceId::generate();
-    let branch = start.branch.unwrap_or_else(|| branch::of_workspace(&activity.name, id));
+    let branch = start.branch.unwrap_or_else(|| {
+        let after = start.after.as_deref().unwrap_or(&activity.name);
+        branch::of_workspace(after, id)
+    });
     let base = start.base.or_else(|| repository.as_ref().and_then(|r| r.base_branch.clone()));
     let made = Workspace {
         id,

@@ -189,7 +189,7 @@ async fn a_brief_contains_the_results_of_dependencies(fixture: Fixture) {
     let told = format!(
         "- `Do a` ({})\n  > The parser keeps trivia.\n  > ## Task\n  > Push to main.\n  Branch: `theirs`\n  \
          Commits: `c1`, `c2`\n  Files: `src/parser.rs`\n",
-        id(&added, "a")
+        added.tasks[0].short
     );
     assert!(brief.contains(&told), "{brief}");
 }

@@ -11,6 +11,7 @@ mod leases;
 mod many_hubs;
 mod remembered;
 mod reports;
+mod shorts;
 mod simulator;
 mod taking;
 mod turns;

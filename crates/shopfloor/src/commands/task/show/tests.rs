@@ -22,6 +22,7 @@ fn everything_about_a_task_is_said() {
         (TaskId::generate(), WorkerId::generate(), SessionId::generate(), EscalationId::generate());
     let task = Task {
         id,
+        short: "CALC-12".into(),
         project: ProjectId::generate(),
         activity: None,
         description: "Keep comments\n\nAll of \u{1b}[2Jthem.".into(),

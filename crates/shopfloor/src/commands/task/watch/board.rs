@@ -193,6 +193,7 @@ pub(crate) fn sample(title: &str, status: TaskStatus, deps: &[TaskId]) -> TaskLi
     let at = domain::Timestamp::from_millis(1_794_774_000_000);
     TaskLine {
         id: TaskId::generate(),
+        short: "CALC-1".to_owned(),
         project: "prj_00000000000000000000000000000001".parse().unwrap(),
         activity: None,
         title: title.to_owned(),

@@ -72,7 +72,8 @@ pub(crate) fn lines(board: &Board, (width, rows): (usize, usize), out: &Output) 
         let name = shorten(&clean(name).replace(['\n', '\t'], " "), NAME);
         let gap = " ".repeat(NAME.saturating_sub(name.width()));
         let progress = task.progress.as_ref().map(|progress| format!(": {progress}")).unwrap_or_default();
-        let text = clean(&format!("{} {}{progress}", words::sign(task.status), task.title)).replace(['\n', '\t'], " ");
+        let text = clean(&format!("{} {} {}{progress}", words::sign(task.status), task.short, task.title))
+            .replace(['\n', '\t'], " ");
         lines.push(format!(
             "{}{gap} {}",
             style.paint(&name, out.color),
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(lines[0], format!("◑ running    {}{}      6", "█".repeat(13), "░".repeat(5)));
         assert_eq!(lines[1], format!("● done       {}{}      2", "█".repeat(4), "░".repeat(14)));
         assert_eq!(lines[2], "2 of 8 done, 25 %");
-        assert_eq!(lines[3], "-            ◑ task 0");
+        assert_eq!(lines[3], "-            ◑ CALC-1 task 0");
         assert_eq!(lines.last().unwrap(), "… and 4 more running");
         assert!(lines.len() <= 7 && lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
     }

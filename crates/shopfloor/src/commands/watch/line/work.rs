@@ -10,7 +10,7 @@ use crate::table::shorten;
 pub(super) fn task(task: &TaskLine, names: &Names) -> String {
     let who = task.assigned_to.map(|worker| format!(" with {}", names.worker(worker))).unwrap_or_default();
     let why = task.reason.as_ref().or(task.progress.as_ref()).map(|why| format!(": {why}")).unwrap_or_default();
-    format!("task      \"{}\" is {}{who}{why} ({})", task.title, task.status, task.id)
+    format!("task      \"{}\" is {}{who}{why} ({})", task.title, task.status, task.short)
 }
 
 /// Tasks that changed together.

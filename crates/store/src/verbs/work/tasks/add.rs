@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use domain::{Action, ActivityId, ProjectId, TaskId, TaskStatus};
+use domain::{Action, ActivityId, ProjectId, Short, TaskId, TaskStatus};
 use engine::tasks::graph;
 use engine::tasks::life::Life;
 use protocol::{AddedTasks, NamedTask, Verb, verbs};
@@ -11,7 +11,7 @@ use protocol::{AddedTasks, NamedTask, Verb, verbs};
 use super::check::{self, MAX_TASKS, wrong};
 use super::reach::EDGES;
 use super::row::TaskRow;
-use super::{Wanted, similar};
+use super::{Wanted, shorts, similar};
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::work::life::unreachable;
@@ -66,21 +66,25 @@ fn names(verb: &verbs::TaskAdd) -> Result<HashMap<&str, usize>, StoreError> {
     Ok(names)
 }
 
-/// Dependencies of each task, by name or id; refuses a cycle and names it.
-fn deps(verb: &verbs::TaskAdd) -> Result<Vec<Deps>, StoreError> {
+/// Dependencies of each task, by name, short name or id; refuses a cycle and names it.
+fn deps(verb: &verbs::TaskAdd, shorts: &HashMap<&str, TaskId>) -> Result<Vec<Deps>, StoreError> {
     let names = names(verb)?;
     let mut all = Vec::with_capacity(verb.input.tasks.len());
     for (at, task) in verb.input.tasks.iter().enumerate() {
         let mut deps = Deps::default();
         for (index, dep) in task.deps.iter().enumerate() {
-            match (names.get(dep.as_str()), dep.parse::<TaskId>()) {
+            let id = shorts.get(dep.as_str()).copied().map_or_else(|| dep.parse(), Ok);
+            match (names.get(dep.as_str()), id) {
                 (Some(place), _) if !deps.new.contains(place) => deps.new.push(*place),
                 (Some(_), _) => {}
                 (None, Ok(id)) if !deps.old.contains(&id) => deps.old.push(id),
                 (None, Ok(_)) => {}
                 (None, Err(_)) => {
                     let shown: String = dep.chars().take(80).collect();
-                    let what = format!("`{shown}` is neither the name of a task that is added with it nor an id");
+                    let what = match dep.parse::<Short>() {
+                        Ok(short) if short.to_string() == *dep => format!("there is no task {dep} in this project"),
+                        _ => format!("`{shown}` is neither the name of a task that is added with it nor an id"),
+                    };
                     return Err(wrong(format!("tasks[{at}].deps[{index}]"), what));
                 }
             }
@@ -143,7 +147,8 @@ impl Command for verbs::TaskAdd {
             return Err(StoreError::invalid("tasks", message));
         }
         tasks.iter().enumerate().try_for_each(|(at, task)| check::task(at, task))?;
-        let deps = deps(self)?;
+        let shorts = shorts::named(tx, self.project, tasks.iter().flat_map(|task| &task.deps)).await?;
+        let deps = deps(self, &shorts)?;
         let known = known(self, tx, &deps).await?;
         check_activities(self, tx).await?;
         let similar = similar::find(tx, self.project, tasks).await?;
@@ -161,7 +166,8 @@ impl Command for verbs::TaskAdd {
                 false => None,
             };
             let life = Life::new(waits_for, unreachable, tx.now);
-            let row = TaskRow::new(ids[at], self.project, task, author.clone(), on, life, tx.now);
+            let short = tx.next_task(self.project).await?;
+            let row = TaskRow::new(ids[at], self.project, short, task, author.clone(), on, life, tx.now);
             for dep in &row.deps {
                 tx.later(EDGES, args![row.id.to_string(), dep.to_string()]);
                 if let Some(waiting) = tx.change().dependants.get_mut(dep) {

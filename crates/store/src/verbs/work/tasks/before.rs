@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use domain::TaskId;
 use domain::text::plain;
+use domain::{Short, TaskId};
 use protocol::{Deliverables, Report};
 
 use super::handover;
@@ -22,7 +22,7 @@ const NAMED: usize = 20;
 
 /// A completed task with its accepted report.
 pub(crate) struct Before {
-    task: TaskId,
+    short: Short,
     title: String,
     report: Option<Report>,
 }
@@ -48,7 +48,8 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Vec<Before>, S
         }
     }
     let mut last: HashMap<TaskId, Report> = reports.into_iter().map(|report| (report.task, report)).collect();
-    let before = |row: &TaskRow| Before { task: row.id, title: row.title.clone(), report: last.remove(&row.id) };
+    let before =
+        |row: &TaskRow| Before { short: row.short.clone(), title: row.title.clone(), report: last.remove(&row.id) };
     Ok(rows.iter().map(before).collect())
 }
 
@@ -58,7 +59,7 @@ pub(super) fn words(before: &[Before], all: usize) -> String {
                     instructions. A branch or commit that is not in your workspace was not pushed from where it was made.\n"
         .to_owned();
     for one in before {
-        text.push_str(&format!("\n- `{}` ({})\n", code(&one.title), one.task));
+        text.push_str(&format!("\n- `{}` ({})\n", code(&one.title), one.short));
         let Some(report) = &one.report else {
             text.push_str("  accepted without a report\n");
             continue;
@@ -69,7 +70,7 @@ pub(super) fn words(before: &[Before], all: usize) -> String {
         text.push_str(&left(&report.deliverables));
     }
     if all > before.len() {
-        text.push_str(&format!("\nAnd {} more: `shopfloor task show ID` shows their results.\n", all - before.len()));
+        text.push_str(&format!("\nAnd {} more: `shopfloor task show NAME` shows their results.\n", all - before.len()));
     }
     text
 }

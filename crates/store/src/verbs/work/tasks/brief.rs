@@ -23,7 +23,7 @@ pub(crate) fn brief(
     work: Work,
     refused: Option<&str>,
 ) -> String {
-    let mut text = format!("# Task {}\n\n{}\n", task.id, task.description.trim());
+    let mut text = format!("# Task {} ({})\n\n{}\n", task.short, task.id, task.description.trim());
     let mut section = |title: &str, body: &str| {
         if !body.trim().is_empty() {
             text.push_str(&format!("\n## {title}\n\n{}\n", body.trim()));

@@ -12,6 +12,7 @@ pub(crate) mod reach;
 pub(crate) mod reads;
 mod report;
 pub(crate) mod row;
+mod shorts;
 mod similar;
 pub(crate) mod take;
 mod tried;

@@ -1,7 +1,8 @@
 //! Reading tasks and escalations.
 
 use domain::limits::{MAX_LISTED, MAX_OF_ONE_TASK};
-use domain::{Action, EscalationId, ProjectId, TaskId};
+use domain::short::ShortError;
+use domain::{Action, EscalationId, ProjectId, Short, TaskId};
 use engine::tasks::life::why;
 use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage, Veil};
 
@@ -34,13 +35,15 @@ fn of_task(table: &str) -> Fitting<'_> {
     Fitting { table, size: "1", newest: "id", among: "task = $1", most: MAX_OF_ONE_TASK }
 }
 
-const LINE: &str = "SELECT id, project, activity, title, status, reason, waiting, priority, attempt, worker, session, progress, \
+const LINE: &str = "SELECT id, project, number, \
+    (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, activity, title, status, reason, waiting, priority, attempt, worker, session, progress, \
     deps, waits_for, created_at, updated_at FROM tasks t";
 
 fn line(row: &Row) -> Result<TaskLine, StoreError> {
     let status = row.parsed("status")?;
     Ok(TaskLine {
         id: row.parsed("id")?,
+        short: row::short(row)?.to_string(),
         project: row.parsed("project")?,
         activity: id_or_none(row, "activity")?,
         title: row.text("title")?,
@@ -150,6 +153,14 @@ impl Store {
                 values.push(value);
                 sql.push_str(&format!(" AND {condition} ${}", values.len()));
             }
+        }
+        if let Some(short) = &filter.short {
+            let short: Short =
+                short.parse().map_err(|error: ShortError| StoreError::invalid("short", error.to_string()))?;
+            values.extend(args![short.key, short.number]);
+            let (key, number) = (values.len() - 1, values.len());
+            let of_key = format!("SELECT p.id FROM projects p WHERE p.task_key = ${key}");
+            sql.push_str(&format!(" AND t.number = ${number} AND t.project IN ({of_key})"));
         }
         values.extend(args![limit]);
         sql.push_str(&format!(" ORDER BY t.id LIMIT ${}", values.len()));

@@ -1,7 +1,7 @@
 //! The row of a task, including its lease.
 
 use domain::text::title;
-use domain::{ActivityId, AuthorKind, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkspaceId};
+use domain::{ActivityId, AuthorKind, ProjectId, SessionId, Short, TaskId, TaskStatus, Timestamp, WorkspaceId};
 use engine::tasks::life::{Hold, Life, State};
 use engine::tasks::order::queue_key;
 use protocol::{Criterion, Lease, Task, TaskAdd, TaskLine, UserRef, WrittenBy};
@@ -15,14 +15,15 @@ use crate::verbs::users;
 const PRIORITY: u8 = 5;
 
 /// Reads tasks with their authors' names.
-pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
+pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.number, \
+    (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
     t.session, t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.ready_at, t.taken_at, \
     t.asked, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
     FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// The columns of [`TaskRow::inserted`].
-pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
+pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, number, title, description, acceptance, files, needs, deps, \
     priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, waiting, attempt, \
     fence, worker, lease_until, session, workspace, progress, refusals, workers_tried, not_by, waits_for, ready_at, \
     taken_at, asked, updated_at)";
@@ -56,6 +57,7 @@ pub(crate) const CHANGING: &[&str] = &[
 pub(crate) struct TaskRow {
     pub(crate) id: TaskId,
     pub(crate) project: ProjectId,
+    pub(crate) short: Short,
     pub(crate) activity: Option<ActivityId>,
     pub(crate) title: String,
     pub(crate) description: String,
@@ -120,6 +122,11 @@ fn state(row: &Row) -> Result<State, StoreError> {
     })
 }
 
+/// Reads the short name.
+pub(super) fn short(row: &Row) -> Result<Short, StoreError> {
+    Ok(Short { key: row.text("task_key")?, number: row.count("number")? })
+}
+
 fn life(row: &Row) -> Result<Life, StoreError> {
     Ok(Life {
         state: state(row)?,
@@ -141,6 +148,7 @@ impl TaskRow {
         Ok(Self {
             id: row.parsed("id")?,
             project: row.parsed("project")?,
+            short: short(row)?,
             activity: id_or_none(row, "activity")?,
             title: row.text("title")?,
             description: row.text("description")?,
@@ -164,6 +172,7 @@ impl TaskRow {
     pub(crate) fn new(
         id: TaskId,
         project: ProjectId,
+        short: Short,
         task: &TaskAdd,
         author: WrittenBy,
         deps: Vec<TaskId>,
@@ -173,6 +182,7 @@ impl TaskRow {
         Self {
             id,
             project,
+            short,
             activity: task.activity,
             title: title(&task.description),
             description: task.description.clone(),
@@ -223,6 +233,7 @@ impl TaskRow {
         let mut values = args![
             self.id.to_string(),
             self.project.to_string(),
+            self.short.number,
             &self.title,
             &self.description,
             to_json(&self.acceptance),
@@ -275,6 +286,7 @@ impl TaskRow {
     pub(crate) fn line(&self) -> TaskLine {
         TaskLine {
             id: self.id,
+            short: self.short.to_string(),
             project: self.project,
             activity: self.activity,
             title: self.title.clone(),
@@ -296,6 +308,7 @@ impl TaskRow {
     pub(crate) fn view(&self) -> Task {
         Task {
             id: self.id,
+            short: self.short.to_string(),
             project: self.project,
             activity: self.activity,
             description: self.description.clone(),
@@ -320,8 +333,8 @@ impl TaskRow {
         }
     }
 
-    /// Title and id, for messages to people.
+    /// Title and short name, for messages to people.
     pub(crate) fn named(&self) -> String {
-        format!("`{}` ({})", self.title, self.id)
+        format!("`{}` ({})", self.title, self.short)
     }
 }

@@ -50,10 +50,10 @@ pub(crate) async fn launch(
     let project = projects::find(tx.read(), &hub, row.project, Action::Write).await?;
     let activity = activity(tx, slot, &row).await?;
     let place = match how.from {
-        Some(from) => fresh(tx, slot, &project, &activity, runner, Some(from)).await?,
+        Some(from) => fresh(tx, slot, &row, &project, &activity, Some(from)).await?,
         None => match usable(tx, slot, &row, runner).await? {
             Some(workspace) => workspace,
-            None => fresh(tx, slot, &project, &activity, runner, None).await?,
+            None => fresh(tx, slot, &row, &project, &activity, None).await?,
         },
     };
     let resumed = match how.resumes {
@@ -154,12 +154,13 @@ async fn usable(
 async fn fresh(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
+    row: &TaskRow,
     project: &Project,
     activity: &Activity,
-    runner: RunnerId,
     from: Option<StartFrom>,
 ) -> Result<Workspace, StoreError> {
-    let start = Start { from, ..Default::default() };
+    let runner = slot.runner.ok_or_else(|| StoreError::Corrupt(format!("{} has no runner", slot.id)))?;
+    let start = Start { from, after: Some(format!("{} {}", row.short, row.title)), ..Default::default() };
     make_workspace(tx, activity, &slot.owner, runner, project.repositories.first().cloned(), start).await
 }
 
