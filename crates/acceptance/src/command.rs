@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::verdict::{Verdict, plain};
-use crate::warden::Ended;
+use crate::warden::{Ended, KEPT};
 
 const USUAL_SECONDS: u32 = 300;
 /// The longest time limit that a task may ask for.
@@ -81,6 +81,53 @@ pub(crate) async fn run(
             judge(&shown, &ended, exit_code.unwrap_or(0), seconds)
         }
         Err(why) => Verdict::Not(format!("`{shown}` could not be started: {why}")),
+    }
+}
+
+/// How a command ended that ran for something else than a criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// What became of it.
+    pub end: End,
+    /// The end of its output, as it was printed: with its secrets and control characters.
+    pub tail: String,
+    /// Whether the output has an earlier part.
+    pub cut: bool,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this status.
+    Exited(i32),
+    /// It was killed by this signal.
+    Killed(i32),
+    /// It took too long and was killed, with everything that it started.
+    Late,
+    /// It could not be started, for this reason.
+    NotStarted(String),
+}
+
+/// Runs a command, contained and with a time limit; everything that it started ends with it, or when this is dropped.
+pub async fn run_command(tree: &Path, runs: &Runs, argv: &[String], seconds: u32) -> Ran {
+    let not_started = |why: String| Ran { end: End::NotStarted(why), tail: String::new(), cut: false };
+    if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
+        return not_started("the command has no program, or contains a NUL character".into());
+    }
+    let ended = match (runs.contain)(argv.to_vec()) {
+        Ok(contained) => guarded(tree, runs, contained, seconds.clamp(1, MOST_SECONDS)).await,
+        Err(why) => Err(why),
+    };
+    match ended {
+        Ok(Ended { fault: Some(why), .. }) | Err(why) => not_started(plain(&why, 300)),
+        Ok(Ended { code, signal, late, tail, .. }) => {
+            let end = match (late, code, signal) {
+                (true, ..) => End::Late,
+                (_, Some(code), _) => End::Exited(code),
+                (_, None, signal) => End::Killed(signal.unwrap_or(0)),
+            };
+            Ran { end, cut: tail.len() >= KEPT, tail }
+        }
     }
 }
 

@@ -20,6 +20,6 @@ pub mod warden;
 mod xml;
 
 pub use check::{Site, check};
-pub use command::{Commands, Contain, Mask, Runs};
+pub use command::{Commands, Contain, End, Mask, Ran, Runs, run_command};
 pub use git::commits_for_agent;
 pub use judged::Judge;

@@ -18,7 +18,7 @@ use crate::tree;
 pub const COMMAND: &str = "check-command";
 
 /// How much of the output to keep.
-const KEPT: usize = 16 << 10;
+pub(crate) const KEPT: usize = 16 << 10;
 /// How long to wait for killed processes.
 const DYING: Duration = Duration::from_secs(10);
 /// How long to wait for output after the end.

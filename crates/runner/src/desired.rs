@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredCheck, DesiredSession, FactBody, Retention, WishAnswer};
+use protocol::link::{DesiredCheck, DesiredMerge, DesiredSession, FactBody, Retention, WishAnswer};
 
 use crate::JournalError;
 use crate::approvals::Approvals;
@@ -13,6 +13,7 @@ use crate::checks::Checker;
 use crate::clock::now;
 use crate::folders::Folders;
 use crate::journal::{Change, Journal, Memory, SessionRow, Step};
+use crate::merges::Merger;
 use crate::reconcile::{Action, Phase, Wish, reconcile};
 use crate::recordings::Recordings;
 use crate::sessions::{Order, Sessions, Supervisor, lease_of, left_a_trace, lost};
@@ -26,6 +27,7 @@ pub(crate) struct Wanted {
     pub(crate) sessions: Vec<DesiredSession>,
     pub(crate) keep: Vec<SessionId>,
     pub(crate) checks: Vec<DesiredCheck>,
+    pub(crate) merges: Vec<DesiredMerge>,
     pub(crate) retention: Vec<Retention>,
     pub(crate) answers: Vec<WishAnswer>,
 }
@@ -38,6 +40,7 @@ pub(crate) struct Reconciler {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) supervisor: Arc<Supervisor>,
     pub(crate) checker: Arc<Checker>,
+    pub(crate) merger: Arc<Merger>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) recordings: Arc<Recordings>,
 }
@@ -67,6 +70,8 @@ impl Reconciler {
         changes.push(Change::Keep(wanted.keep.clone()));
         changes.extend(wanted.checks.iter().map(|check| Change::Check(Box::new(check.clone()))));
         changes.push(Change::OnlyChecks(wanted.checks.iter().map(|check| check.report).collect()));
+        changes.extend(wanted.merges.iter().map(|merge| Change::Merge(Box::new(merge.clone()))));
+        changes.push(Change::OnlyMerges(wanted.merges.iter().map(|merge| merge.run).collect()));
         for action in &actions {
             match action {
                 Action::Decline(session) => {
@@ -112,6 +117,7 @@ impl Reconciler {
                 Action::Decline(_) | Action::Miss(_) | Action::TellAgain(_) => {}
             }
         }
+        self.merger.take_in(&wanted.merges).await?;
         self.checker.take_in(&wanted.checks).await
     }
 

@@ -71,18 +71,9 @@ impl Ear for Desk {
         let hearers = &self.hearers;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired {
-                generation,
-                sessions,
-                keep,
-                checks,
-                heartbeat_seconds,
-                retention,
-                answers,
-                merges: _,
-            } => {
+            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges } => {
                 hearers.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
-                let wanted = Wanted { generation, sessions, keep, checks, retention, answers };
+                let wanted = Wanted { generation, sessions, keep, checks, merges, retention, answers };
                 self.wanted.send_replace(Some(Arc::new(wanted)));
             }
             ToRunner::Ack { number } => {

@@ -17,6 +17,7 @@ mod journal;
 mod lease;
 mod link;
 mod machine;
+mod merges;
 mod options;
 mod places;
 mod programs;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
 use worktree::{Tempo, Worktrees};
 
@@ -18,6 +19,7 @@ use crate::disk::Disk;
 use crate::journal::Journal;
 use crate::lease::{Leases, Pulse};
 use crate::machine::Machine;
+use crate::merges::Merger;
 use crate::recordings::Recordings;
 use crate::sessions::{Sessions, Supervisor};
 use crate::terminals::Terminals;
@@ -27,6 +29,8 @@ use crate::{JournalError, Options, about, link, programs};
 
 /// How many requests to answer at once.
 const ASKS: usize = 6;
+/// How many merge runs to check at once.
+const MERGES: usize = 4;
 /// Workspaces used within this time are watched, besides those with a session: people continue to work in them after a
 /// session has exited.
 const FOLLOWED_MS: i64 = 24 * 3600 * 1000;
@@ -113,11 +117,21 @@ async fn set_up(
         approvals: approvals.clone(),
         background: background.clone(),
     });
+    let merger = Arc::new(Merger {
+        running: Mutex::default(),
+        turns: Semaphore::new(MERGES),
+        journal: journal.clone(),
+        machine: machine.clone(),
+        worktrees: workspaces.worktrees.clone(),
+        approvals: approvals.clone(),
+        background: background.clone(),
+    });
     background.spawn(follow_changes(workspaces.clone(), changes));
     let looked_after = journal.clone();
     background.spawn(async move { looked_after.look_after().await });
     resume(journal, &workspaces, &supervisor).await?;
     checker.resume().await?;
+    merger.resume().await?;
     let disk = Disk {
         quota: options.disk_quota,
         folders: folders.clone(),
@@ -135,6 +149,7 @@ async fn set_up(
         sessions: sessions.clone(),
         supervisor,
         checker,
+        merger,
         approvals,
         recordings: recordings.clone(),
     };

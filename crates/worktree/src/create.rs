@@ -41,19 +41,18 @@ pub enum Start {
     Bundle(std::path::PathBuf),
     /// Accepted works, merged into the base in their order; only what is added to them counts as changed.
     Work(Vec<Work>),
-    /// A commit that is in the store; only what is added to it counts as changed. Nothing is fetched.
-    Commit(Oid),
 }
 
 /// The initial content of a workspace.
-struct Beginning {
-    base: Option<BranchName>,
+#[derive(Default)]
+pub(crate) struct Beginning {
+    pub(crate) base: Option<BranchName>,
     /// The commit that its work is compared with.
-    base_commit: Option<Oid>,
+    pub(crate) base_commit: Option<Oid>,
     /// The commit that is checked out.
-    head: Option<Oid>,
+    pub(crate) head: Option<Oid>,
     /// The commit with its files; differs from `head` if some were uncommitted.
-    files: Option<Oid>,
+    pub(crate) files: Option<Oid>,
 }
 
 /// A workspace on this machine.
@@ -68,14 +67,6 @@ pub struct Workspace {
 }
 
 impl Worktrees {
-    /// Checks out a commit of the store into a new workspace, with nothing else in it.
-    pub async fn checkout_clean(&self, id: WorkspaceId, location: &Location, commit: &Oid) -> Result<Workspace> {
-        let branch = Some(format!("shopfloor/{id}").parse()?);
-        let from = Some(Start::Commit(commit.clone()));
-        let plan = Plan { location: Some(location.clone()), branch, from, ..Plan::default() };
-        self.create(id, &plan, &Progress::none()).await
-    }
-
     /// Creates a workspace, or finds the existing one: may be repeated after a kill at any point.
     pub async fn create(&self, id: WorkspaceId, plan: &Plan, progress: &Progress) -> Result<Workspace> {
         let space = self.space(id);
@@ -129,9 +120,6 @@ impl Worktrees {
         let Some(branch) = &plan.branch else {
             return Err(Error::Branch { name: String::new(), why: "a workspace of a repository needs its own branch" });
         };
-        if matches!(plan.from, Some(Start::Commit(_))) {
-            return Ok(None);
-        }
         self.refresh(location, progress).await?;
         // A workspace that continues work, or that lost its folder after a push, may find its branch there.
         let fresh = matches!(plan.from, None | Some(Start::Work(_)));
@@ -183,18 +171,19 @@ impl Worktrees {
                 let commit = self.joined(location, store, commit, works).await?;
                 Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit })
             }
-            (Some(Start::Commit(commit)), Some(_)) => {
-                store.tree_of(commit).await?;
-                let commit = Some(commit.clone());
-                Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit })
-            }
             _ => Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit }),
         }
     }
 }
 
 /// The agent's folder with its own `.git`, and our repository beside it.
-async fn build(home: &Home, store: &Store, facts: &Facts, author: Option<&Author>, begin: &Beginning) -> Result<()> {
+pub(crate) async fn build(
+    home: &Home,
+    store: &Store,
+    facts: &Facts,
+    author: Option<&Author>,
+    begin: &Beginning,
+) -> Result<()> {
     let (tree, control) = (home.tree(), home.control());
     folder(&tree)?;
     bare::make(&control, &[&store.objects()])?;

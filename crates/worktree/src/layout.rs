@@ -40,7 +40,7 @@ impl Layout {
         folder(root)?;
         let root = fs::canonicalize(root).map_err(Error::io("find", root))?;
         let layout = Self { root };
-        for path in [layout.stores(), layout.workspaces(), layout.making(), layout.deleted()] {
+        for path in [layout.stores(), layout.workspaces(), layout.making(), layout.deleted(), layout.checkouts()] {
             folder(&path)?;
         }
         Ok(layout)
@@ -68,6 +68,11 @@ impl Layout {
     /// Workspaces that are being deleted.
     pub(crate) fn deleted(&self) -> PathBuf {
         self.workspaces().join(".deleted")
+    }
+
+    /// Clean checkouts, which nobody works in; they may be deleted at any start.
+    pub(crate) fn checkouts(&self) -> PathBuf {
+        self.root.join("checkouts")
     }
 
     pub(crate) fn home(&self, id: WorkspaceId) -> Home {

@@ -65,6 +65,13 @@ impl Worktrees {
         done
     }
 
+    /// Where a branch was when its repository was last fetched.
+    pub async fn fetched_tip(&self, location: &Location, branch: &BranchName) -> Result<Option<Oid>> {
+        let store = Store(self.0.layout.store(Some(location)));
+        self.prepare(&store).await?;
+        store.head(branch).await
+    }
+
     /// Creates a store if necessary; one at a time.
     pub(crate) async fn prepare(&self, store: &Store) -> Result<()> {
         let lock = self.0.fetching.lock().entry(store.0.clone()).or_default().clone();
@@ -128,9 +135,9 @@ impl Worktrees {
     }
 }
 
-/// Deletes unfinished workspaces and those being deleted: nobody has work in them.
+/// Deletes clean checkouts, unfinished workspaces and those being deleted: nobody has work in them.
 fn sweep(layout: &Layout) {
-    for folder in [layout.making(), layout.deleted()] {
+    for folder in [layout.making(), layout.deleted(), layout.checkouts()] {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if let Err(error) = crate::beneath::delete(&entry.path()) {
                 tracing::warn!(path = %entry.path().display(), %error, "could not delete it");

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use protocol::link::DesiredCheck;
 
 use super::Checker;
+use crate::machine::Machine;
 use crate::sessions::contain;
 use crate::workspaces::Place;
 
@@ -33,6 +34,11 @@ const ALLOWED: &[&str] = &[
     "DENO_DIR",
 ];
 
+/// The part of the person's environment that commands get.
+pub(crate) fn environment(machine: &Machine) -> Vec<(String, String)> {
+    ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), machine.person.get(*name)?.clone()))).collect()
+}
+
 /// How the commands of a check run, or why they do not.
 pub(super) async fn commands(
     checker: &Checker,
@@ -51,8 +57,7 @@ pub(super) async fn commands(
     let sandbox = workspaces.contained(check.workspace.workspace, check.sandbox.as_ref()).await?;
     // A workspace that was created for this check needs its setup before commands can run.
     let place = workspaces.set_up(check.workspace.workspace, place.clone()).await?;
-    let mut env: Vec<(String, String)> =
-        ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), machine.person.get(*name)?.clone()))).collect();
+    let mut env = environment(machine);
     env.push(("SHOPFLOOR_PROJECT".to_owned(), check.project.to_string()));
     env.push(("SHOPFLOOR_TASK".to_owned(), check.task.to_string()));
     env.push(("SHOPFLOOR_WORKSPACE".to_owned(), check.workspace.workspace.to_string()));

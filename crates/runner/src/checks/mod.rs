@@ -24,6 +24,8 @@ use crate::journal::{Change, Journal};
 use crate::machine::Machine;
 use crate::workspaces::{Unmade, Workspaces};
 
+pub(crate) use commands::environment;
+
 /// How many reports with commands, which may build and test a whole project, to check at once.
 const LONG: usize = 2;
 /// How many other reports to check at once.

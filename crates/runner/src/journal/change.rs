@@ -1,7 +1,7 @@
 //! Changes of the journal as data, so that related ones form one transaction.
 
-use domain::{HubId, ReportId, SessionId, WorkspaceId};
-use protocol::link::{DesiredCheck, DesiredSession, FactBody};
+use domain::{HubId, MergeRunId, ReportId, SessionId, WorkspaceId};
+use protocol::link::{DesiredCheck, DesiredMerge, DesiredSession, FactBody};
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
@@ -31,6 +31,12 @@ pub(crate) enum Change {
     Checked(ReportId, Box<FactBody>),
     /// The wanted checks; others are deleted.
     OnlyChecks(Vec<ReportId>),
+    /// The hub wants a merge run.
+    Merge(Box<DesiredMerge>),
+    /// A merge run is finished, with this result for the hub.
+    Merged(MergeRunId, Box<FactBody>),
+    /// The wanted merge runs; others are deleted.
+    OnlyMerges(Vec<MergeRunId>),
 }
 
 impl Change {
@@ -76,6 +82,18 @@ impl Change {
             Self::OnlyChecks(reports) => {
                 let sql = "DELETE FROM checks WHERE report NOT IN (SELECT value FROM json_each($1))";
                 sqlx::query(sql).bind(json(reports)?)
+            }
+            Self::Merge(desired) => {
+                let sql = "INSERT INTO merges (run, desired) VALUES ($1, $2) ON CONFLICT (run) DO NOTHING";
+                sqlx::query(sql).bind(desired.run.to_string()).bind(json(desired)?)
+            }
+            Self::Merged(run, result) => {
+                let sql = "UPDATE merges SET result = $1 WHERE run = $2";
+                sqlx::query(sql).bind(json(result)?).bind(run.to_string())
+            }
+            Self::OnlyMerges(runs) => {
+                let sql = "DELETE FROM merges WHERE run NOT IN (SELECT value FROM json_each($1))";
+                sqlx::query(sql).bind(json(runs)?)
             }
         };
         query.execute(tx).await?;

@@ -6,6 +6,7 @@ mod change;
 mod checks;
 mod connection;
 mod facts;
+mod merges;
 mod open;
 mod rows;
 mod trouble;

@@ -27,7 +27,7 @@ use crate::sessions::Sessions;
 pub(crate) use clean::problem;
 pub(crate) use follow::follow_changes;
 pub(crate) use make::{Purpose, Unmade};
-pub(crate) use printed::last_lines;
+pub(crate) use printed::{last_lines, printed};
 pub(crate) use save::checked_out;
 
 /// The workspaces of this runner.

@@ -37,13 +37,18 @@ pub(crate) fn last_lines(log: &Path, most: usize, secrets: &mut Secrets) -> io::
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(BYTES).read_to_end(&mut bytes)?;
-    let mut whole = bytes.as_slice();
-    if start > 0 {
+    Ok(printed(&bytes, start > 0, most, secrets))
+}
+
+/// The last lines of an output; `cut`: its beginning is missing.
+pub(crate) fn printed(bytes: &[u8], cut: bool, most: usize, secrets: &mut Secrets) -> Printed {
+    let mut whole = bytes;
+    if cut {
         // A line without its beginning may contain half a secret.
         let ended = whole.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
         whole = &whole[ended.map_or(whole.len(), |at| at + 1)..];
     }
-    let mut kept = Last { lines: VecDeque::new(), most, truncated: start > 0 };
+    let mut kept = Last { lines: VecDeque::new(), most, truncated: cut };
     let mut screen = Screen::new(COLS, ROWS, usize::from(ROWS));
     // Masked as a whole, and again as shown: colours, moves and line breaks may split a secret.
     for line in secrets.masked(whole).split_inclusive(|byte| *byte == b'\n') {
@@ -57,7 +62,7 @@ pub(crate) fn last_lines(log: &Path, most: usize, secrets: &mut Secrets) -> io::
     kept.add(screen.take_lines());
     let shown = Vec::from(kept.lines).join("\n");
     let lines = secrets.masked_text(&shown).split('\n').filter(|_| !shown.is_empty()).map(str::to_owned).collect();
-    Ok(Printed { lines, truncated: kept.truncated })
+    Printed { lines, truncated: kept.truncated }
 }
 
 struct Last {

@@ -8,8 +8,8 @@ use domain::{ApprovalKind, HubId, ProjectId, RunnerId, SessionId, UserId};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use protocol::link::{
-    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, Retention, RunnerAnswer, RunnerAsk, Subject,
-    ToRunner, Wish, WishAnswer,
+    Changes, DesiredCheck, DesiredMerge, DesiredSession, Fact, FactBody, FromRunner, MergeLand, MergeTest, Retention,
+    RunnerAnswer, RunnerAsk, Subject, ToRunner, Wish, WishAnswer,
 };
 use protocol::terminal::TerminalFrame;
 use protocol::{CriterionResult, PROTOCOL, Problem, SessionState};
@@ -45,6 +45,7 @@ struct State {
     sessions: Vec<DesiredSession>,
     keep: Vec<SessionId>,
     checks: Vec<DesiredCheck>,
+    merges: Vec<DesiredMerge>,
     acknowledging: bool,
     acknowledged: u64,
     refusing: bool,
@@ -78,6 +79,7 @@ impl FakeHub {
             sessions: Vec::new(),
             keep: Vec::new(),
             checks: Vec::new(),
+            merges: Vec::new(),
             acknowledging: true,
             acknowledged: 0,
             refusing: false,
@@ -146,6 +148,34 @@ impl FakeHub {
                 Some(Ok((results.clone(), changes.clone().unwrap_or_default())))
             }
             FactBody::CheckFailed { report, detail, .. } if *report == check.report => Some(Err(detail.clone())),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Sets the desired merge runs, and sends them twice.
+    pub(crate) fn want_merged(&self, merges: Vec<DesiredMerge>) {
+        let (generation, sessions, keep) = {
+            let mut state = self.shared.state.lock();
+            state.merges = merges;
+            (state.generation + 1, state.sessions.clone(), state.keep.clone())
+        };
+        self.desire_from(generation, sessions, keep);
+    }
+
+    /// The result of a test run.
+    pub(crate) async fn tested(&self, merge: &DesiredMerge) -> MergeTest {
+        self.fact("a test run's result", |fact| match fact {
+            FactBody::MergeTested { run, test } if *run == merge.run => Some(test.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The result of a run that lands.
+    pub(crate) async fn landed(&self, merge: &DesiredMerge) -> MergeLand {
+        self.fact("a landing's result", |fact| match fact {
+            FactBody::MergeLanded { run, land } if *run == merge.run => Some(land.clone()),
             _ => None,
         })
         .await
@@ -339,7 +369,7 @@ impl Shared {
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
         let (heartbeat_seconds, retention) = (state.heartbeat, state.retention.clone());
         let (checks, answers) = (state.checks.clone(), state.allowed.clone());
-        let merges = Vec::new();
+        let merges = state.merges.clone();
         ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges }
     }
 

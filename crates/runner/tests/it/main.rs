@@ -11,6 +11,7 @@ mod hub;
 mod isolation;
 mod kept;
 mod link;
+mod merges;
 mod restarts;
 mod sessions;
 mod silent;

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use domain::WorkspaceId;
 use testkit::Canary;
 use worktree::{BranchName, Candidate, Landed, Method, Oid, Stacked};
 
@@ -55,8 +54,8 @@ async fn odd_paths_arrive_unchanged() {
             assert_eq!(contribution.differs, Vec::<String>::new());
         }
         let Stacked::Built { commit, .. } = &levels[7].built else { panic!() };
-        let made = bench.trees.checkout_clean(WorkspaceId::generate(), &bench.origin(), commit).await.unwrap();
-        let found = content(&made.path);
+        let made = bench.trees.checkout_clean(&bench.origin(), commit).await.unwrap();
+        let found = content(made.path());
         for (n, name) in names.iter().enumerate() {
             assert_eq!(found[std::path::Path::new(OsStr::from_bytes(name))].1, format!("{n}\n").into_bytes());
         }
@@ -131,7 +130,7 @@ async fn a_repository_full_of_traps_merges_and_lands_without_springing_one() {
     }
     let target: BranchName = "main".parse().unwrap();
     assert_eq!(bench.trees.land(&bench.origin(), &target, &base, &top).await.unwrap(), Landed::Landed);
-    bench.trees.checkout_clean(WorkspaceId::generate(), &bench.origin(), &top).await.unwrap();
+    bench.trees.checkout_clean(&bench.origin(), &top).await.unwrap();
     assert_eq!(canary.sung(), Vec::<String>::new());
     // The location's own hooks are its rules, and do run.
     hook(&bench.path().join("origin.git"), "post-receive", &canary.command("rule"));
