@@ -90,6 +90,9 @@ async fn attributes_in_a_tree_hide_no_conflict_and_run_nothing() {
     write(&seed, ".gitattributes", "* merge=binary -diff\n");
     let five = bench.push("five");
     bench.fetched().await;
+    // Even where git looks for them: in the folder that it runs in.
+    let store = std::fs::read_dir(bench.data().join("repositories")).unwrap().next().unwrap().unwrap().path();
+    write(&store, ".gitattributes", "* merge=union\n");
     for method in METHODS {
         let all = candidates(&[&one, &two, &three, &four, &five], method);
         let levels = bench.trees.stack(&bench.origin(), &base, &all).await.unwrap();
