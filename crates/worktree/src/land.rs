@@ -54,6 +54,13 @@ impl Worktrees {
             return Err(Error::NoWork { name: commit.to_string(), why });
         }
         let push = Push { branch: target, commit, expect: Some(base), checkout: Checkout::Update };
+        // git itself would replace ignored files.
+        if let Some(folder) = location.path()
+            && let Some(there) = checkout_of(folder, target).await?
+            && !overwritten(&store, &there, push).await?.is_empty()
+        {
+            return self.in_a_checkout(&store, location, push).await;
+        }
         match store.push(location, self.options(), push).await {
             Ok(Pushed::Done) => Ok(Landed::Landed),
             Ok(Pushed::Declined(why)) => Ok(Landed::Declined { why }),

@@ -124,6 +124,8 @@ async fn uncommitted_work_in_a_checkout_is_never_touched() {
     git(&seed, &["reset", "-q", "--hard"]);
     write(&seed, "new.txt", "mine, in no commit\n");
     stays(&bench, &seed, &location, both, &["new.txt"]).await;
+    write(&seed, ".git/info/exclude", "new.txt\n");
+    stays(&bench, &seed, &location, both, &["new.txt"]).await;
     std::fs::remove_file(seed.join("new.txt")).unwrap();
     assert_eq!(bench.trees.land(&location, &main(), &base, &commit).await.unwrap(), Landed::Landed);
 }
