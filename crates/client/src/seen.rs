@@ -74,6 +74,7 @@ fn subject(change: &Change) -> String {
         Change::Workers { workers } => together(workers.iter().map(|worker| worker.id)),
         Change::WorkerGone { worker } => format!("gone {worker}"),
         Change::Escalation { escalation } => escalation.id.to_string(),
+        Change::Review { review } => format!("review of {}", review.task),
         Change::Approval { approval } => approval.id.to_string(),
         Change::WorkEntry { entry } => format!("entry {}", entry.number),
         Change::WorkSettings { project, .. } => format!("work in {project}"),

@@ -96,6 +96,8 @@ ids! {
     MergeRunId = "mrn", "^mrn_[0-9a-f]{32}$";
     /// A question to a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
+    /// A thread of comments on changed lines.
+    ThreadId = "thr", "^thr_[0-9a-f]{32}$";
     /// A request to allow something to run on a runner.
     ApprovalId = "apr", "^apr_[0-9a-f]{32}$";
     /// A lasting approval.

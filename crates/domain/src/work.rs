@@ -201,6 +201,8 @@ words! {
         Stuck = "stuck",
         /// Only a person can judge it.
         Judgement = "judgement",
+        /// A person must review the changes.
+        Review = "review",
         /// Two outputs change the same lines.
         SameLines = "same_lines",
         /// Two outputs contradict each other.
@@ -209,6 +211,28 @@ words! {
         Uncheckable = "uncheckable",
         /// An agent cannot work on a machine, whatever its task.
         Outage = "outage",
+    }
+}
+
+words! {
+    /// What became of a thread of comments on changed lines.
+    ThreadStatus {
+        /// The agent has not got it yet. Entered by a person's comment, and by an agent's new thread.
+        Open = "open",
+        /// The agent has got it. Entered when the work is sent back.
+        Sent = "sent",
+        /// Nothing is left to do. Entered by somebody who may write in the project.
+        Resolved = "resolved",
+    }
+}
+
+words! {
+    /// The side of a diff that a comment is on.
+    DiffSide {
+        /// The lines before the change.
+        Old = "old",
+        /// The lines after it.
+        New = "new",
     }
 }
 

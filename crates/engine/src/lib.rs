@@ -6,5 +6,6 @@
 
 pub mod merge;
 pub mod metrics;
+pub mod reviews;
 pub mod tasks;
 pub mod workers;

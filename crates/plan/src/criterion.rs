@@ -6,13 +6,13 @@ use super::near::nearest;
 use super::words;
 
 const KINDS: &[&str] =
-    &["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"];
+    &["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "text"];
 
 /// Whether a line can only be a criterion; `text: …` may also be part of a description.
 pub(super) fn is_one(line: &str) -> bool {
     match line.split_once(':') {
         Some((kind, _)) => kind != "text" && KINDS.contains(&kind),
-        None => matches!(line.trim(), "committed" | "no_conflict_with_base"),
+        None => matches!(line.trim(), "committed" | "no_conflict_with_base" | "approved"),
     }
 }
 
@@ -30,6 +30,7 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
         "" => Err("it is empty".to_owned()),
         "no_conflict_with_base" if rest.is_empty() => Ok(Criterion::NoConflictWithBase {}),
         "committed" if rest.is_empty() => Ok(Criterion::Committed {}),
+        "approved" if rest.is_empty() => Ok(Criterion::Approved {}),
         "file_exists" => needed("a path").map(|()| Criterion::FileExists { path: rest.to_owned() }),
         "file_matches" => needed("a path").and_then(|()| file_matches(rest)),
         "command" if text.contains(':') => {
@@ -100,6 +101,7 @@ pub fn say(criterion: &Criterion) -> String {
         Criterion::OnlyTouches { globs } => format!("touches only {}", globs.join(", ")),
         Criterion::NoConflictWithBase {} => "merges into its base branch".to_owned(),
         Criterion::Committed {} => "everything is committed".to_owned(),
+        Criterion::Approved {} => "a person approves the changes".to_owned(),
         Criterion::Text { text } => format!("{text} (a person judges)"),
     }
 }
@@ -124,6 +126,7 @@ mod tests {
             Criterion::OnlyTouches { globs: vec!["src/**".into(), "docs/*.md".into()] },
         );
         check("committed", Criterion::Committed {});
+        check("Approved", Criterion::Approved {});
         check("No-conflict-with-base", Criterion::NoConflictWithBase {});
         check("text: committed", text("committed"));
         check("Reads well to somebody new: try it", text("Reads well to somebody new: try it"));
@@ -144,6 +147,7 @@ mod tests {
         for (line, part) in [
             ("comand: cargo test", "did you mean `command`"),
             ("file_exist: x", "did you mean `file_exists`"),
+            ("aproved", "did you mean `approved`"),
             ("commited", "did you mean `committed`"),
             ("command:", "needs a program"),
             ("command: 'a", "not closed"),

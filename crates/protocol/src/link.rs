@@ -666,6 +666,9 @@ pub enum RunnerAsk {
     Diff {
         /// The workspace.
         workspace: WorkspaceId,
+        /// A tree of an earlier report to compare instead of the current state.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
     },
     /// The saves of a workspace, newest first.
     Saves {

@@ -126,6 +126,10 @@ views! {
     WorkspaceDiff {
         /// The files, in order of their paths.
         files: Vec<FileDiff>,
+        /// A hash of all that was compared, uncommitted work included; absent when its runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        tree: Option<String>,
         /// Whether files or lines were left out because there are too many.
         truncated: bool,
     }

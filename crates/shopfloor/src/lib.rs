@@ -10,6 +10,7 @@ mod failure;
 mod help;
 mod hub_file;
 mod output;
+mod pager;
 mod pick;
 mod places;
 mod settings;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use domain::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
+use crate::bare::Oid;
 use crate::git::EMPTY_TREE;
 use crate::patch::{exact, hunks};
 use crate::scan::Scope;
@@ -34,6 +35,8 @@ impl Default for DiffLimits {
 pub struct Diff {
     /// The files, in order of their paths.
     pub files: Vec<FileDiff>,
+    /// The tree that was compared.
+    pub tree: String,
     /// Whether files were left out because there are too many.
     pub truncated: bool,
 }
@@ -118,8 +121,9 @@ struct Entry {
 }
 
 impl Worktrees {
-    /// Saves, then compares with the commit where the workspace's branch left the base.
-    pub async fn diff(&self, id: WorkspaceId, limits: &DiffLimits) -> Result<Diff> {
+    /// Saves, then compares with the commit where the workspace's branch left the base. An earlier `tree` is compared
+    /// instead of the save, unless it is gone.
+    pub async fn diff(&self, id: WorkspaceId, tree: Option<&str>, limits: &DiffLimits) -> Result<Diff> {
         let space = self.space(id);
         let mut space = space.lock().await;
         let space = self.found(id, &mut space).await?;
@@ -130,29 +134,37 @@ impl Worktrees {
             _ => space.facts.base_commit.as_deref().and_then(|base| base.parse().ok()),
         };
         let from = space.ground(base.as_ref(), head.as_ref()).await?;
-        space.diff(from.as_ref().map_or(EMPTY_TREE, |from| from.as_str()), limits).await
+        let from = from.as_ref().map_or(EMPTY_TREE, |from| from.as_str());
+        let earlier: Option<Oid> = tree.and_then(|tree| tree.parse().ok()).filter(|tree| *tree != space.tree);
+        if let Some(earlier) = earlier
+            && space.store.git("cat-file").args(["-e"]).operands([format!("{earlier}^{{tree}}")]).run().await.is_ok()
+        {
+            return space.diff(from, &earlier, false, limits).await;
+        }
+        space.diff(from, &space.tree, true, limits).await
     }
 }
 
 impl Space {
-    async fn diff(&self, from: &str, limits: &DiffLimits) -> Result<Diff> {
+    /// Compares with a tree; `now` if it is the newest save, which may lack files.
+    async fn diff(&self, from: &str, to: &Oid, now: bool, limits: &DiffLimits) -> Result<Diff> {
         let git = self.store.git("diff-tree").args(SAFE).args(["--raw", "--numstat", "-z"]);
-        let mut entries = entries(&git.operands([from, self.tree.as_str()]).run().await?);
+        let mut entries = entries(&git.operands([from, to.as_str()]).run().await?);
         let truncated = entries.len() > limits.files;
         entries.truncate(limits.files);
-        for entry in entries.iter_mut().filter(|entry| self.left_out.contains_key(&entry.path)) {
+        for entry in entries.iter_mut().filter(|entry| now && self.left_out.contains_key(&entry.path)) {
             // The file exists; only the save does not have it.
             (entry.status, entry.numbers) = (FileStatus::Modified, None);
         }
         let small = |entry: &&Entry| entry.numbers.is_some_and(|(i, d)| i.saturating_add(d) <= limits.lines);
         let wanted: Vec<&Entry> = entries.iter().filter(small).collect();
-        let mut sections = match self.patch(from, &wanted, limits.bytes).await {
+        let mut sections = match self.patch(from, to, &wanted, limits.bytes).await {
             Ok(sections) => sections.into_iter().map(Some).collect(),
             // Too much together: one by one until the limit is reached.
             Err(Error::TooMuch { .. }) => {
                 let (mut sections, mut left) = (Vec::new(), limits.bytes);
                 for entry in &wanted {
-                    let one = self.patch(from, &[entry], left.min(256 << 10)).await.ok().and_then(|mut one| one.pop());
+                    let one = self.patch(from, to, &[entry], left.min(256 << 10)).await.ok().and_then(|mut one| one.pop());
                     left = left.saturating_sub(one.as_ref().map_or(0, Vec::len));
                     sections.push(one);
                 }
@@ -182,11 +194,11 @@ impl Space {
                 hunks: text.map(|text| hunks(&text)).unwrap_or_default(),
             });
         }
-        Ok(Diff { files, truncated })
+        Ok(Diff { files, tree: to.to_string(), truncated })
     }
 
     /// The patches of some entries, one for each, in their order.
-    async fn patch(&self, from: &str, entries: &[&Entry], limit: usize) -> Result<Vec<Vec<u8>>> {
+    async fn patch(&self, from: &str, to: &Oid, entries: &[&Entry], limit: usize) -> Result<Vec<Vec<u8>>> {
         if entries.is_empty() {
             return Ok(vec![]);
         }
@@ -195,7 +207,7 @@ impl Space {
             paths.extend(entry.old.iter().chain([&entry.path]).map(|path| path.clone().into_os_string()));
         }
         let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=3"]);
-        let out = git.operands([from, self.tree.as_str()]).args(paths).limit(limit).run().await?;
+        let out = git.operands([from, to.as_str()]).args(paths).limit(limit).run().await?;
         let mut sections: Vec<Vec<u8>> = Vec::new();
         for line in out.split_inclusive(|b| *b == b'\n') {
             // Lines of files are indented by one character: only a header can start like this.

@@ -5,6 +5,7 @@ import type { Escalation } from "./Escalation";
 import type { Message } from "./Message";
 import type { Project } from "./Project";
 import type { ProjectId } from "./ProjectId";
+import type { ReviewLine } from "./ReviewLine";
 import type { Runner } from "./Runner";
 import type { RunnerId } from "./RunnerId";
 import type { Session } from "./Session";
@@ -20,4 +21,4 @@ import type { Workspace } from "./Workspace";
 /**
  * What changed, as the state after it.
  */
-export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "execution_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, key: string | null, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, } | { "kind": "approval", approval: Approval, } | { "kind": "session", session: Session, } | { "kind": "workspace", workspace: Workspace, } | { "kind": "tasks", tasks: Array<TaskLine>, } | { "kind": "escalation", escalation: Escalation, } | { "kind": "workers", workers: Array<Worker>, } | { "kind": "worker_gone", worker: WorkerId, } | { "kind": "work_entry", entry: WorkEntry, } | { "kind": "work_settings", project: ProjectId, settings: WorkSettings, };
+export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "execution_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, key: string | null, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, } | { "kind": "approval", approval: Approval, } | { "kind": "session", session: Session, } | { "kind": "workspace", workspace: Workspace, } | { "kind": "tasks", tasks: Array<TaskLine>, } | { "kind": "escalation", escalation: Escalation, } | { "kind": "review", review: ReviewLine, } | { "kind": "workers", workers: Array<Worker>, } | { "kind": "worker_gone", worker: WorkerId, } | { "kind": "work_entry", entry: WorkEntry, } | { "kind": "work_settings", project: ProjectId, settings: WorkSettings, };

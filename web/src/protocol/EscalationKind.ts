@@ -3,4 +3,4 @@
 /**
  * Why a person is asked.
  */
-export type EscalationKind = "question" | "gave_up" | "refused" | "stuck" | "judgement" | "same_lines" | "contradiction" | "uncheckable" | "outage";
+export type EscalationKind = "question" | "gave_up" | "refused" | "stuck" | "judgement" | "review" | "same_lines" | "contradiction" | "uncheckable" | "outage";

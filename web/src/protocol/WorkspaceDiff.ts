@@ -10,6 +10,10 @@ export type WorkspaceDiff = {
  */
 files: Array<FileDiff>, 
 /**
+ * A hash of all that was compared, uncommitted work included; absent when its runner does not say.
+ */
+tree?: string, 
+/**
  * Whether files or lines were left out because there are too many.
  */
 truncated: boolean, };

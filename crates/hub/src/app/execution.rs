@@ -60,7 +60,7 @@ handle! {
 
     WorkspaceDiff(verb, asked) {
         let workspace = verb.workspace;
-        match look_at(&asked, workspace, RunnerAsk::Diff { workspace }).await? {
+        match look_at(&asked, workspace, RunnerAsk::Diff { workspace, tree: None }).await? {
             RunnerAnswer::Diff(diff) => Ok(diff),
             other => Err(unexpected(&other)),
         }

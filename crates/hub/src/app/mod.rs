@@ -10,6 +10,7 @@ mod fresh;
 mod people;
 mod projects;
 mod recordings;
+mod reviews;
 mod runners;
 mod tasks;
 mod workers;

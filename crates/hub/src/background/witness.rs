@@ -62,7 +62,7 @@ async fn witness(hub: &Hub, one: &Unseen, runner: Option<&Runner>) -> Option<Sho
         Ok(_) => Err("unexpected answer from the runner: update it".to_owned()),
         Err(error) => Err(words(&error)),
     };
-    let diff = match hub.links.ask(one.runner, RunnerAsk::Diff { workspace: one.workspace }).await {
+    let diff = match hub.links.ask(one.runner, RunnerAsk::Diff { workspace: one.workspace, tree: None }).await {
         Ok(RunnerAnswer::Diff(diff)) => Ok(patch(&diff)),
         Ok(_) => Err("unexpected answer from the runner: update it".to_owned()),
         Err(error) => Err(words(&error)),

@@ -29,11 +29,12 @@ fn schema() -> Value {
         "type": "object",
         "description": "What must be true. file_exists: path. file_matches: path and one or more of regex, not_regex, \
                         min_words, json_schema, parses. command: argv (no shell), maybe exit_code, timeout_seconds. \
-                        only_touches: globs. no_conflict_with_base and committed: nothing more. text: text, which a \
+                        only_touches: globs. no_conflict_with_base, committed and approved (a \
+                        person approves the diff): nothing more. text: text, which a \
                         person judges.",
         "properties": {
             "kind": schema::choice(
-                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"],
+                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "text"],
                 "The kind of check.",
             ),
             "path": schema::text("file_exists, file_matches: the file, relative to the workspace."),

@@ -8,6 +8,7 @@ mod chat;
 mod doing;
 mod list;
 mod report;
+mod review;
 mod take;
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) static ALL: &[&Spec] = &[
     &take::SPEC,
     &beat::SPEC,
     &report::SPEC,
+    &review::SPEC,
     &ask::ASK,
     &ask::ESCALATE,
     &chat::SEND,
@@ -54,6 +56,7 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "take_task" => take::run(desk, decode(shape, given)?).await,
         "heartbeat" => beat::run(desk, decode(shape, given)?).await,
         "report" => report::run(desk, decode(shape, given)?).await,
+        "review_reply" => review::run(desk, decode(shape, given)?).await,
         "ask" => ask::ask(desk, decode(shape, given)?).await,
         "escalate" => ask::escalate(desk, decode(shape, given)?).await,
         "chat_send" => chat::send(desk, decode(shape, given)?).await,

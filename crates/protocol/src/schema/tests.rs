@@ -30,6 +30,7 @@ fn criterion() -> impl Strategy<Value = Criterion> {
         proptest::collection::vec(text(), 1..3).prop_map(|globs| Criterion::OnlyTouches { globs }),
         Just(Criterion::NoConflictWithBase {}),
         Just(Criterion::Committed {}),
+        Just(Criterion::Approved {}),
         text().prop_map(|text| Criterion::Text { text }),
     ]
 }

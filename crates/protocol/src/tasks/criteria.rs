@@ -58,6 +58,8 @@ pub enum Criterion {
     NoConflictWithBase {},
     /// Everything is committed, and at least one commit is new. Files that other criteria or the report name are in it.
     Committed {},
+    /// A person approved the changes of the report; never passes automatically.
+    Approved {},
     /// A text for a person to judge; never passes automatically.
     Text {
         /// What must be true.

@@ -34,6 +34,7 @@ use crate::credentials::credentials;
 use crate::people::people;
 use crate::projects::projects;
 use crate::recordings::recordings;
+use crate::reviews::reviews;
 use crate::runners::runners;
 use crate::sessions::sessions;
 use crate::tasks::tasks;
@@ -263,4 +264,4 @@ macro_rules! define {
     };
 }
 
-people! { [projects activities chat credentials runners approvals sessions workspaces recordings tasks workers work audit define $] }
+people! { [projects activities chat credentials runners approvals sessions workspaces recordings tasks reviews workers work audit define $] }

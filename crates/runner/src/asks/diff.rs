@@ -9,9 +9,9 @@ use crate::workspaces::problem;
 
 const LIMITS: DiffLimits = DiffLimits { files: 500, lines: 3000, bytes: LARGEST / 2 };
 
-pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId) -> Result<WorkspaceDiff, Problem> {
-    let found = worktrees.diff(workspace, &LIMITS).await.map_err(problem)?;
-    let mut truncated = found.truncated;
+pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId, tree: Option<&str>) -> Result<WorkspaceDiff, Problem> {
+    let found = worktrees.diff(workspace, tree, &LIMITS).await.map_err(problem)?;
+    let (tree, mut truncated) = (Some(found.tree), found.truncated);
     let mut room = LARGEST;
     let mut files = Vec::new();
     for file in found.files {
@@ -31,7 +31,7 @@ pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId) -> Resul
         room -= size;
         files.push(file);
     }
-    Ok(WorkspaceDiff { files, truncated })
+    Ok(WorkspaceDiff { files, tree, truncated })
 }
 
 fn size(file: &FileDiff) -> usize {

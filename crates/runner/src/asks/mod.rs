@@ -90,8 +90,8 @@ impl Asks {
                 let dir = written(self.machine.folders.session(session)).await;
                 on_a_thread(move || recording::search(&dir, &text)).await.map(RunnerAnswer::Hits)
             }
-            RunnerAsk::Diff { workspace } => {
-                diff::diff(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Diff)
+            RunnerAsk::Diff { workspace, tree } => {
+                diff::diff(&self.workspaces.worktrees, workspace, tree.as_deref()).await.map(RunnerAnswer::Diff)
             }
             RunnerAsk::Saves { workspace } => {
                 saves(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Saves)

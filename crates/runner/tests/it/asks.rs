@@ -79,7 +79,7 @@ async fn a_workspace_is_compared_saved_restored_and_never_deleted_with_work() {
     let workspace = session.workspace.workspace;
     hub.desire(vec![session.clone()]);
     hub.log_has(session.session, "ready").await;
-    let RunnerAnswer::Diff(diff) = hub.ask(RunnerAsk::Diff { workspace }).await.unwrap() else { panic!("no diff") };
+    let RunnerAnswer::Diff(diff) = hub.ask(RunnerAsk::Diff { workspace, tree: None }).await.unwrap() else { panic!("no diff") };
     let files: Vec<_> = diff.files.iter().map(|file| (file.path.as_str(), file.change.as_str())).collect();
     assert_eq!(files, [("file.txt", "modified"), ("fresh.txt", "added")]);
     let added = diff.files[0].hunks[0].lines.iter().find(|line| line.kind == DiffKind::Added).unwrap();
@@ -112,7 +112,7 @@ async fn a_workspace_is_compared_saved_restored_and_never_deleted_with_work() {
     let save = Some(saves[0].id.clone());
     assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save }).await, Ok(RunnerAnswer::Done));
     assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
-    assert!(matches!(hub.ask(RunnerAsk::Diff { workspace }).await, Ok(RunnerAnswer::Diff(_))));
+    assert!(matches!(hub.ask(RunnerAsk::Diff { workspace, tree: None }).await, Ok(RunnerAnswer::Diff(_))));
     let mut second = shell("cat fresh.txt; git branch --show-current");
     second.workspace = session.workspace.clone();
     hub.desire(vec![second.clone()]);

@@ -22,6 +22,7 @@ mod observer;
 mod presence;
 mod project;
 mod recording;
+mod review;
 mod runner;
 mod serve_args;
 mod session;
@@ -87,6 +88,9 @@ pub(crate) enum Command {
     /// Questions that need a person's answer
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
+    /// Reviews: comments on a task's changes, approve or send back
+    #[command(subcommand)]
+    Review(review::ReviewCommand),
     /// Requests to run other people's text on your runners
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
@@ -165,6 +169,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Worker(command) => worker::run(command, context).await?,
         Command::Work(command) => work::run(command, context).await?,
         Command::Escalation(command) => escalation::run(command, context).await?,
+        Command::Review(command) => review::run(command, context).await?,
         Command::Approval(command) => approval::run(command, context).await?,
         Command::Metrics(args) => metrics::run(args, context).await?,
         Command::StopEverything(args) => freeze::stop(args, context).await?,

@@ -2,6 +2,7 @@
 
 mod add;
 mod args;
+mod diff;
 mod export;
 mod graph;
 mod list;
@@ -43,6 +44,7 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
         TaskCommand::Add(args) => add::run(*args, context).await?,
         TaskCommand::List(args) => list::run(args, context).await?,
         TaskCommand::Show { task } => show::run(&task, context).await?,
+        TaskCommand::Diff { task, stat } => diff::run(&task, stat, context).await?,
         TaskCommand::Graph(args) => graph::run(args, context).await?,
         TaskCommand::Watch(args) => return watch::run(args, context).await,
         TaskCommand::Cancel { task, reason } => {
@@ -126,7 +128,7 @@ fn said(task: &Task, out: &Output) -> Result<(), Failure> {
 }
 
 /// A task in one line.
-fn line(task: &Task) -> String {
+pub(crate) fn line(task: &Task) -> String {
     let why = task.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let title = task.description.lines().next().unwrap_or_default();
     clean(&format!("{}  {} {}{why}  {title}", task.short, words::sign(task.status), task.status)).replace('\n', " ")

@@ -10,6 +10,7 @@ use protocol::{Call, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
 
 use super::session::ListArgs;
 use super::words;
+use crate::pager::page;
 use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
@@ -79,13 +80,10 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
         WorkspaceCommand::Diff { workspace, stat } => {
             let workspace = id(client, &workspace).await?;
             let diff: WorkspaceDiff = client.ask(Call::WorkspaceDiff { workspace }).await?;
-            if diff.truncated && !out.json {
-                out.note("the diff is too large: some files or lines were left out");
+            match out.json {
+                true => out.show(&diff, |_| String::new()),
+                false => page(&patch_of(&diff, stat, out), out),
             }
-            for file in patch::not_in_it(&diff).into_iter().take(20).filter(|_| !stat && !out.json) {
-                out.note(&format!("{} is not in the patch: it is binary, or its diff is too large", file.path));
-            }
-            out.show(&diff, |out| patch::changes(&diff, stat, out))
         }
         WorkspaceCommand::Saves { workspace } => {
             let workspace = id(client, &workspace).await?;
@@ -109,6 +107,17 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             Ok(())
         }
     }
+}
+
+/// Changes as a patch, with notes about what it does not have; with `stat`, only a summary of each file.
+pub(crate) fn patch_of(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String {
+    if diff.truncated {
+        out.note("the diff is too large: some files or lines were left out");
+    }
+    for file in patch::not_in_it(diff).into_iter().take(20).filter(|_| !stat) {
+        out.note(&format!("{} is not in the patch: it is binary, or its diff is too large", file.path));
+    }
+    patch::changes(diff, stat, out)
 }
 
 async fn id(client: &Client, text: &str) -> Result<WorkspaceId, Failure> {

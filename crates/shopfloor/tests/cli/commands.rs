@@ -15,6 +15,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("grant.list", "approval grants"),
     ("grant.revoke", "approval revoke"),
     ("recording.part", "recording play"),
+    ("review.list", "review comments"),
     ("work.log", "worker log"),
     ("work.metrics", "metrics"),
     ("floor.freeze", "stop-everything"),
@@ -138,6 +139,13 @@ const LINES: &[&str] = &[
     "escalation answer E --option 1",
     "instructions worker --for claude",
     "instructions coordinator --for agents-md",
+    "task diff TASK --stat",
+    "review comments TASK",
+    "review comment TASK src/a.rs:3-5 text --before",
+    "review reply TASK 1 text",
+    "review resolve TASK 1 --reopen",
+    "review approve TASK --tree T",
+    "review send-back TASK text",
     "stop-everything",
 ];
 

@@ -10,6 +10,7 @@ mod fitting;
 mod invites;
 mod observers;
 pub(crate) mod projects;
+pub(crate) mod reviews;
 mod room;
 mod runners;
 pub(crate) mod sessions;
@@ -27,6 +28,7 @@ pub use credentials::{Bearer, CreateLoginLink, Credential, EndLogin, FreshLogin,
 pub use events::Extent;
 pub use invites::AcceptInvite;
 pub use observers::UseObserverLink;
+pub use reviews::SentBack;
 pub use runners::{NameRunner, SeeRunner, TroubleRunner};
 pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
 pub use upkeep::{Compact, Touch};

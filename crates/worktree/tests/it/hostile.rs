@@ -18,7 +18,7 @@ async fn everything(bench: &Bench, space: &Workspace) {
     let _ = trees.list().await;
     let _ = trees.save(id).await;
     let _ = trees.stats(id).await;
-    let _ = trees.diff(id, &DiffLimits::default()).await;
+    let _ = trees.diff(id, None, &DiffLimits::default()).await;
     let _ = trees.executable_config(id).await;
     let _ = trees.saves(id, 100).await;
     let _ = trees.disk_usage(id).await;
@@ -201,7 +201,7 @@ async fn a_git_folder_that_is_none_any_more_keeps_files_saved() {
         assert_eq!(saved.not_kept.is_none(), *how == "commondir", "{how}: {:?}", saved.not_kept);
         let stats = bench.trees.stats(id).await.unwrap();
         assert!(stats.files == 1 && stats.uncommitted, "{how}: {stats:?}");
-        bench.trees.diff(id, &DiffLimits::default()).await.unwrap();
+        bench.trees.diff(id, None, &DiffLimits::default()).await.unwrap();
         assert!(bench.trees.clean(id, Unfinished::Refuse).await.is_err(), "{how}");
         let kept = bench.trees.clean(id, Unfinished::KeepSaved).await;
         assert_eq!(kept.is_ok(), *how == "commondir", "{how}: {kept:?}");

@@ -100,7 +100,7 @@ async fn names_that_stand_for_git_elsewhere_are_left_out_and_the_rest_goes_on() 
     expected.sort();
     assert_eq!(left, expected);
     assert!(saved.new.is_some(), "the rest is saved");
-    let diff = bench.trees.diff(id, &DiffLimits::default()).await.unwrap();
+    let diff = bench.trees.diff(id, None, &DiffLimits::default()).await.unwrap();
     assert!(format!("{diff:?}").contains("fine.txt"), "{diff:?}");
     assert!(bench.trees.stats(id).await.unwrap().uncommitted);
     assert!(bench.trees.examine(id, 1 << 16).await.unwrap().problem.is_none());

@@ -71,7 +71,7 @@ async fn the_diff_is_what_git_says_with_line_numbers() {
     std::fs::remove_file(space.path.join(".gitignore")).unwrap();
     std::os::unix::fs::symlink("src", space.path.join(".gitignore")).unwrap();
     write(&space.path, "many.txt", "line\n".repeat(5000));
-    let diff = bench.trees.diff(space.facts.id, &DiffLimits::default()).await.unwrap();
+    let diff = bench.trees.diff(space.facts.id, None, &DiffLimits::default()).await.unwrap();
     let told: Vec<_> = diff
         .files
         .iter()
@@ -101,7 +101,7 @@ async fn the_diff_is_what_git_says_with_line_numbers() {
         ]
     );
     let few = DiffLimits { files: 2, bytes: 10, ..DiffLimits::default() };
-    let diff = bench.trees.diff(space.facts.id, &few).await.unwrap();
+    let diff = bench.trees.diff(space.facts.id, None, &few).await.unwrap();
     assert!(diff.truncated && diff.files.len() == 2 && diff.files[0].truncated, "{diff:?}");
 }
 

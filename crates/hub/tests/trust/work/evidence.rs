@@ -27,7 +27,7 @@ fn diff() -> WorkspaceDiff {
         hunks: vec![Hunk { old_start: 1, new_start: 1, lines, old_open: false, new_open: false }],
         exact: true,
     };
-    WorkspaceDiff { files: vec![file], truncated: false }
+    WorkspaceDiff { files: vec![file], tree: None, truncated: false }
 }
 
 impl Shop {
@@ -38,7 +38,7 @@ impl Shop {
         let ToRunner::Ask { id, .. } = self.runner.told("that the screen is wanted", log).await else { unreachable!() };
         let answer = RunnerAnswer::Log(SessionLog { text: screen.into(), truncated: true, setup: false });
         self.runner.tell(&FromRunner::Told { id, answer }).await;
-        let changes = |frame: &ToRunner| matches!(frame, ToRunner::Ask { ask: RunnerAsk::Diff { workspace: of }, .. } if *of == workspace);
+        let changes = |frame: &ToRunner| matches!(frame, ToRunner::Ask { ask: RunnerAsk::Diff { workspace: of, .. }, .. } if *of == workspace);
         let ToRunner::Ask { id, .. } = self.runner.told("that the changes are wanted", changes).await else {
             unreachable!()
         };

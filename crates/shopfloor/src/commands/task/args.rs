@@ -27,6 +27,14 @@ pub(crate) enum TaskCommand {
         /// The task: CALC-12, its id or its title
         task: String,
     },
+    /// Show the changes of a task, as a patch for `git apply`
+    Diff {
+        /// The task's id or title
+        task: String,
+        /// Show only the changed files
+        #[arg(long)]
+        stat: bool,
+    },
     /// Show the dependencies between tasks
     Graph(GraphArgs),
     /// Follow tasks as they change

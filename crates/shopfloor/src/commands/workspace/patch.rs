@@ -218,6 +218,7 @@ mod tests {
                 file("run.sh", "modified", ["100644", "100755"], vec![]),
                 file("kind", "type_changed", ["100644", "120000"], kind),
             ],
+            tree: None,
             truncated: false,
         };
         let text = changes(&diff, false, &out(None));

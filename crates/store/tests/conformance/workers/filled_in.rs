@@ -77,7 +77,7 @@ async fn given_deliverables_are_kept(fixture: Fixture) {
     assert_eq!(made, Deliverables { commits: vec!["c1".into()], ..given });
 }
 
-fn agent(shop: &Shop, session: SessionId) -> Caller {
+pub(super) fn agent(shop: &Shop, session: SessionId) -> Caller {
     let actor = Actor::Agent { user: id(&shop.fixture.ada), project: shop.project.id, session };
     Caller::bearer(actor, "Ada", "192.0.2.9")
 }

@@ -16,6 +16,7 @@ mod lines;
 mod lost;
 mod metrics;
 mod outages;
+mod reviews;
 mod scale;
 mod settings;
 mod silent;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::{
     ActivityId, ApprovalId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
-    SessionId, TaskId, TokenId, UserId, WorkerId, WorkspaceId,
+    SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
 };
 use protocol::{Call, Spec, TaskAsk, TaskTake, TasksAdd, WorkerStart};
 use serde_json::{Value, json};
@@ -32,6 +32,10 @@ pub(super) struct Targets {
     /// Tasks that a worker of the owner's holds with fence 1, and one that nobody has.
     pub(super) held: [TaskId; 2],
     pub(super) idle: TaskId,
+    /// Tasks whose reports wait for a person, one with changes, and a comment on it.
+    pub(super) reviewed: [TaskId; 2],
+    pub(super) changed: TaskId,
+    pub(super) thread: ThreadId,
     pub(super) escalation: EscalationId,
     pub(super) worker: WorkerId,
 }
@@ -55,6 +59,9 @@ impl Targets {
             workspace: WorkspaceId::generate(),
             held: [TaskId::generate(), TaskId::generate()],
             idle: TaskId::generate(),
+            reviewed: [TaskId::generate(), TaskId::generate()],
+            changed: TaskId::generate(),
+            thread: ThreadId::generate(),
             escalation: EscalationId::generate(),
             worker: WorkerId::generate(),
         }
@@ -77,6 +84,7 @@ impl Targets {
             "session" => json!(self.session),
             "workspace" => json!(self.workspace),
             "task" => json!(self.held[0]),
+            "thread" => json!(self.thread),
             "escalation" => json!(self.escalation),
             "worker" => json!(self.worker),
             _ => return None,
@@ -104,6 +112,10 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("task.cancel", json!({ "task": on.idle })),
         ("task.retry", json!({ "task": on.idle })),
         ("task.take_over", json!({ "task": on.idle, "input": { "agent": "codex" } })),
+        ("task.diff", json!({ "task": on.changed })),
+        ("review.comment", json!({ "input": { "path": "src/a.rs", "line": 3 } })),
+        ("review.send_back", json!({ "task": on.reviewed[0], "input": { "text": "more tests" } })),
+        ("review.approve", json!({ "task": on.reviewed[1] })),
         ("escalation.answer", json!({ "input": { "text": "yes" } })),
         ("worker.start", json!({ "input": { "agent": "codex" } })),
     ]

@@ -3,8 +3,8 @@
 use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Visibility};
 use protocol::link::{FactBody, Subject, Wish};
 use protocol::{
-    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, ExecutionFilter, MessageText, ObserverCreate, ProjectCreate,
-    Repository, SessionSpawn, SessionStop, WorkerStop,
+    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, Criterion, ExecutionFilter, MessageText, ObserverCreate,
+    ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver, WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -102,7 +102,19 @@ impl Fixture {
         let worker = view!(hub, owner, Workers, Call::WorkerStart { project, input: workers() })[0].id;
         view!(hub, owner, Worker, Call::WorkerStop { worker, input: WorkerStop::default() });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
-        let input = tasks(&["a secret task", "another secret task", "one with a question", "one that nobody has"]);
+        let descriptions = [
+            "a secret task",
+            "another secret task",
+            "one with a question",
+            "one that nobody has",
+            "one to review",
+            "another to review",
+            "one with changes",
+        ];
+        let mut input = tasks(&descriptions);
+        for task in &mut input.tasks[4..6] {
+            task.acceptance = vec![Criterion::Text { text: "it reads well".into() }];
+        }
         let added = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input });
         let held = [added.tasks[0].id, added.tasks[1].id];
         for name in ["one", "two", "three"] {
@@ -111,6 +123,23 @@ impl Fixture {
         // Of its own: a question ends with its task, and others are reported.
         let asked = Call::TaskAsk { task: added.tasks[2].id, input: question(1) };
         let escalation = view!(hub, owner, Escalation, asked).id;
+        let reviewed = [added.tasks[4].id, added.tasks[5].id];
+        for (task, name) in reviewed.into_iter().zip(["four", "five"]) {
+            let input = TaskTake { task: Some(task), ..take(name) };
+            view!(hub, owner, Taken, Call::TaskTake { project, input });
+            let input = TaskReport { fence: 1, summary: "done".into(), ..Default::default() };
+            view!(hub, owner, Report, Call::TaskReport { task, input });
+        }
+        let changed = added.tasks[6].id;
+        let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
+        view!(hub, owner, Task, Call::TaskTakeOver { task: changed, input });
+        let input = ReviewComment {
+            path: Some("src/a.rs".into()),
+            line: Some(1),
+            text: "why?".into(),
+            ..Default::default()
+        };
+        let thread = view!(hub, owner, ReviewThread, Call::ReviewComment { task: held[0], input }).id;
         let (approval, grant) = self.asked().await;
         Targets {
             approval,
@@ -128,6 +157,9 @@ impl Fixture {
             workspace,
             held,
             idle: added.tasks[3].id,
+            reviewed,
+            changed,
+            thread,
             escalation,
             worker,
         }

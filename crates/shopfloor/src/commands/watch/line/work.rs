@@ -1,7 +1,7 @@
 //! Tasks, workers and questions as lines.
 
 use domain::{ProjectId, TaskStatus, WorkerStatus};
-use protocol::{Approval, Escalation, TaskLine, WorkEntry, Worker};
+use protocol::{Approval, Escalation, ReviewLine, TaskLine, WorkEntry, Worker};
 
 use super::{EXCERPT, Names};
 use crate::table::shorten;
@@ -64,6 +64,16 @@ pub(super) fn approval(approval: &Approval, names: &Names) -> String {
             format!("needs you {kind} \"{text}\" by {by} in {project} would run on {runner} ({id})")
         }
     }
+}
+
+/// The review of a task's changes.
+pub(super) fn review(review: &ReviewLine, names: &Names) -> String {
+    let ReviewLine { open, sent, resolved, task, .. } = review;
+    let approved = if review.approved { "approved, " } else { "" };
+    format!(
+        "review    in {}: {approved}{open} open, {sent} sent, {resolved} resolved ({task})",
+        names.of(review.project)
+    )
 }
 
 /// A decision and its reason.

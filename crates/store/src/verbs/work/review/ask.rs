@@ -10,7 +10,7 @@ use super::{judge, questions};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::users;
+use crate::verbs::{reviews, users};
 use crate::verbs::work::life::{retry, step};
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::work::workers::log::decided;
@@ -46,6 +46,12 @@ impl Ask {
                 option("Mark failed", AnswerAct::Fail),
                 option("Cancel task", AnswerAct::Cancel),
             ],
+            EscalationKind::Review => vec![
+                option("Approve", AnswerAct::Accept),
+                option("Send back", AnswerAct::Retry),
+                option("Mark failed", AnswerAct::Fail),
+                option("Cancel task", AnswerAct::Cancel),
+            ],
             EscalationKind::Refused
             | EscalationKind::Stuck
             | EscalationKind::Judgement
@@ -68,8 +74,8 @@ impl Ask {
 
     /// Whether the answer decides the attempt.
     fn judges(&self) -> bool {
-        use EscalationKind::{Contradiction, Judgement, SameLines, Uncheckable};
-        matches!(self.kind, Judgement | SameLines | Contradiction | Uncheckable)
+        use EscalationKind::{Contradiction, Judgement, Review, SameLines, Uncheckable};
+        matches!(self.kind, Judgement | Review | SameLines | Contradiction | Uncheckable)
     }
 }
 
@@ -191,6 +197,10 @@ pub(crate) async fn answer(
         tx.put_task(row.clone());
     }
     let reason = decision(act, words, &by.name);
+    if act == AnswerAct::Retry {
+        reviews::sent_with_answer(tx, &row).await?;
+    }
+    let person = by.clone();
     // Close this escalation first: the end of the task settles all that are still open.
     let closed = close(tx, open, act, words, Some(by)).await?;
     let task = closed.task;
@@ -198,7 +208,7 @@ pub(crate) async fn answer(
         outage::try_now(tx, closed.id).await?;
     }
     match act {
-        AnswerAct::Accept => judge::accept_last(tx, task).await?,
+        AnswerAct::Accept => judge::accept_last(tx, task, &person).await?,
         AnswerAct::Fail => {
             let known = questions::known_reason(closed.kind, &closed.question);
             let reason = Some(known.map_or_else(|| reason.clone(), |known| format!("{known} {reason}")));

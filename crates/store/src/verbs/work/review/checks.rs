@@ -5,7 +5,7 @@ use engine::tasks::life::Event;
 use engine::tasks::progress::{self, Stuck, stuck};
 use engine::workers::decision::Decision;
 use protocol::link::{Changes, CheckTrouble};
-use protocol::{CriterionResult, Escalation, EscalationContext};
+use protocol::{Criterion, CriterionResult, Escalation, EscalationContext};
 use sha2::{Digest, Sha256};
 
 use super::ask::{self, Ask};
@@ -92,7 +92,7 @@ async fn verdict(
     changes: Option<&Changes>,
 ) -> Result<Option<Say>, StoreError> {
     let task = tx.known_task(found.task).await?;
-    let results = complete(results, task.acceptance.len());
+    let results = complete(results, &task.acceptance);
     if let Some(changes) = changes {
         let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
         tx.run(sql, args![to_json(changes), report.to_string()]).await?;
@@ -189,14 +189,16 @@ async fn after(tx: &mut Tx<'_>, found: &Checked, reasons: &str) -> Result<Option
 }
 
 /// One result for each criterion, in order; a person judges the missing ones.
-fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
-    let result = |index: usize| {
+fn complete(results: &[CriterionResult], acceptance: &[Criterion]) -> Vec<CriterionResult> {
+    let result = |(index, wanted): (usize, &Criterion)| {
         let criterion = u32::try_from(index).unwrap_or(u32::MAX);
         let found = results.iter().find(|result| result.criterion == criterion);
         let reason = found.map_or("it was not checked".to_owned(), |result| domain::text::plain(&result.reason, WORDS));
-        CriterionResult { criterion, passed: found.and_then(|result| result.passed), reason }
+        // No runner can approve for a person.
+        let by_person = matches!(wanted, Criterion::Approved {});
+        CriterionResult { criterion, passed: found.and_then(|result| result.passed).filter(|_| !by_person), reason }
     };
-    (0..count).map(result).collect()
+    acceptance.iter().enumerate().map(result).collect()
 }
 
 /// Whether the agent is stuck: its last reports have the same changes and summary. A person's answer resets the

@@ -3,7 +3,7 @@
 use domain::{AttemptOutcome, ReportId, ReportVerdict, TaskId, TaskStatus, UserId, WorkerId};
 use engine::tasks::life::{Event, Leaving, Why};
 use engine::workers::decision::Decision;
-use protocol::{CriterionResult, Deliverables, Report, Usage};
+use protocol::{Criterion, CriterionResult, Deliverables, Report, Usage, UserRef};
 
 use super::ask::escalate;
 use super::place::{self, Place, Spot};
@@ -11,7 +11,7 @@ use super::{questions, sweep};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::sessions;
+use crate::verbs::{reviews, sessions};
 use crate::verbs::sight::not_met;
 use crate::verbs::work::life::{held, let_go, step, zombie};
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
@@ -383,17 +383,24 @@ pub(crate) async fn came_to_nothing(
 }
 
 /// The newest report of a task without a verdict.
-async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
+pub(crate) async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
     let sql = "SELECT id FROM reports WHERE task = $1 AND verdict = 'pending' ORDER BY at DESC, id DESC LIMIT 1";
     tx.read().first(sql, vec![text(task)]).await?.map(|found| found.parsed("id")).transpose()
 }
 
 /// A person accepts the last report, or the task as it is.
-pub(super) async fn accept_last(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
+pub(crate) async fn accept_last(tx: &mut Tx<'_>, task: TaskId, by: &UserRef) -> Result<(), StoreError> {
     if let Some(report) = pending(tx, task).await? {
         let sql = format!("{COLUMNS} WHERE r.id = $1");
         let found = tx.read().first(&sql, vec![text(report)]).await?.as_ref().map(self::report).transpose()?;
-        let results = found.map(|found| found.results).unwrap_or_default();
+        let mut results = found.map(|found| found.results).unwrap_or_default();
+        let acceptance = tx.known_task(task).await?.acceptance;
+        for result in &mut results {
+            if let Some(Criterion::Approved {}) = acceptance.get(result.criterion as usize) {
+                (result.passed, result.reason) = (Some(true), format!("approved by {}", by.name));
+            }
+        }
+        reviews::approved(tx, task, by).await?;
         if accept(tx, report, &results).await? {
             return Ok(());
         }

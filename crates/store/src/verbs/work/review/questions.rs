@@ -21,14 +21,20 @@ pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &st
         |at: usize| results.iter().find(|result| result.criterion as usize == at).is_none_or(|r| r.passed.is_none());
     let left = row.acceptance.iter().enumerate().filter(|(at, _)| open(*at)).map(|(_, criterion)| match criterion {
         Criterion::Text { text } => format!("- {}", text.trim()),
+        Criterion::Approved {} => "- the changes are as they should be".to_owned(),
         other => format!("- {}", crate::verbs::work::tasks::brief::words(other)),
     });
-    let question =
-        format!("Please review: does this report meet the following?\n{}", left.collect::<Vec<_>>().join("\n"));
+    let left: Vec<String> = left.collect();
+    let approval = row.acceptance.contains(&Criterion::Approved {});
+    let question = match (approval, left.len()) {
+        (true, 0 | 1) => format!("Review the changes of {}.", row.named()),
+        (true, _) => format!("Review the changes of {}. Do they meet the following?\n{}", row.named(), left.join("\n")),
+        (false, _) => format!("Please review: does this report meet the following?\n{}", left.join("\n")),
+    };
     let met = results.iter().any(|result| result.passed == Some(true));
     let met = if met { "All checkable criteria are met.\n\n" } else { "" };
     let context = EscalationContext { text: format!("{met}{summary}"), ..Default::default() };
-    Ask::new(EscalationKind::Judgement, question, context)
+    Ask::new(if approval { EscalationKind::Review } else { EscalationKind::Judgement }, question, context)
 }
 
 /// Asks whether a silent agent did anything, because no runner could look.

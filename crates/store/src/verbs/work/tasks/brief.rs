@@ -22,6 +22,7 @@ pub(crate) fn brief(
     handover: Option<&Handover>,
     work: Work,
     refused: Option<&str>,
+    comments: &str,
 ) -> String {
     let mut text = format!("# Task {} ({})\n\n{}\n", task.short, task.id, task.description.trim());
     let mut section = |title: &str, body: &str| {
@@ -32,6 +33,7 @@ pub(crate) fn brief(
     if let Some(refused) = refused {
         section("The last report was refused: fix this first", refused);
     }
+    section("Review comments on your changes", comments);
     section("Context", &task.context);
     if !before.is_empty() {
         section("What was done before", &before::words(before, task.deps.len()));
@@ -99,6 +101,7 @@ pub(crate) fn words(criterion: &Criterion) -> String {
         Criterion::OnlyTouches { globs } => format!("nothing else was touched than {}", globs.join(", ")),
         Criterion::NoConflictWithBase {} => "the work merges into the base branch without conflict".to_owned(),
         Criterion::Committed {} => "everything is committed, in at least one new commit".to_owned(),
+        Criterion::Approved {} => "a person approves your changes, after all other criteria are met".to_owned(),
         Criterion::Text { text } => format!("{text} (a person judges this)"),
     }
 }

@@ -9,7 +9,7 @@ use super::brief::Work;
 use super::row::{TaskRow, id_or_none};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
-use crate::verbs::projects;
+use crate::verbs::{projects, reviews};
 use crate::verbs::sight::{self, Sight};
 use crate::verbs::work::review::judge;
 use crate::verbs::work::workers::rows;
@@ -60,7 +60,7 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
 }
 
 /// The reader of a hand-over: the owner of the task's current worker.
-pub(super) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
+pub(crate) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
     let owner = match task.worker() {
         Some(worker) => rows::get(tx, worker).await?.map(|slot| slot.owner.id),
         None => None,
@@ -99,7 +99,8 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
         None => Work::Elsewhere,
     };
     let before = before::of(tx, &task).await?;
-    Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref()))
+    let comments = reviews::comments_for(tx, &task).await?;
+    Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref(), &comments))
 }
 
 /// Where the next worker finds an earlier worker's work.

@@ -11,6 +11,7 @@ use super::row::TaskRow;
 use super::{before, brief, check, handover};
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::reviews;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
 use crate::verbs::work::workers::able::{LATELY, Money};
@@ -303,7 +304,12 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
     };
     let view = seen(tx, &row).await?;
     let before = before::of(tx, &row).await?;
-    let brief = brief::brief(&view, &before, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
+    let comments = match row.attempt > 1 || row.refusals > 0 {
+        true => reviews::comments_for(tx, &row).await?,
+        false => String::new(),
+    };
+    let work = brief::Work::Elsewhere;
+    let brief = brief::brief(&view, &before, handover.as_ref(), work, refused.as_deref(), &comments);
     let heartbeat_seconds = settings.heartbeat_seconds;
     let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };
     Ok(Taken { taken: Some(taken), why_not: None })

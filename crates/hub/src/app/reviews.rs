@@ -1,0 +1,30 @@
+//! Verbs about reviews of tasks' changes.
+
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use store::Say;
+
+use super::execution::unexpected;
+use super::{handle, stored};
+
+stored! { ReviewComment ReviewResolve ReviewApprove }
+
+handle! {
+    TaskDiff(verb, asked) {
+        let (runner, workspace, tree) = asked.hub.store.changes_of(asked.caller, verb.task).await?;
+        match asked.hub.links.ask(runner, RunnerAsk::Diff { workspace, tree }).await? {
+            RunnerAnswer::Diff(diff) => Ok(diff),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    ReviewList(verb, asked) { Ok(asked.hub.store.review(asked.caller, verb.task).await?) }
+
+    ReviewSendBack(verb, asked) {
+        let hub = asked.hub;
+        let sent = asked.commit(verb).await?;
+        if let Some(Say { runner, session, text }) = sent.say {
+            hub.links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await?;
+        }
+        Ok(sent.task)
+    }
+}

@@ -1,0 +1,52 @@
+//! Review comments as a text for the agent.
+
+use domain::text::{counted, plain};
+use domain::{AuthorKind, DiffSide};
+use protocol::ReviewThread;
+
+/// The longest text, in characters; the first comments count.
+const LONGEST: usize = 48 * 1024;
+/// The comments of one thread that are told; the newest count.
+const NEWEST: usize = 20;
+
+/// A person's message and comments.
+pub(super) fn written(by: &str, words: &str, threads: &[ReviewThread]) -> String {
+    let mut text = format!("{by} reviewed your changes and sends them back.");
+    if !words.is_empty() {
+        text.push_str(&format!("\n\n{words}"));
+    }
+    if !threads.is_empty() {
+        text.push_str(&format!("\n\n{}", comments(threads)));
+    }
+    plain(&text, LONGEST)
+}
+
+/// The comments, in order of files and lines, and how to answer them.
+pub(super) fn comments(threads: &[ReviewThread]) -> String {
+    let mut sorted: Vec<&ReviewThread> = threads.iter().collect();
+    sorted.sort_by_key(|thread| (&thread.path, thread.line));
+    let mut text = format!("{}:\n", counted(sorted.len(), "comment", "comments"));
+    for thread in sorted {
+        text.push_str(&format!("\n{} (thread {})\n", place(thread), thread.id));
+        for line in thread.quote.as_deref().unwrap_or_default().lines().take(20) {
+            text.push_str(&format!("> {line}\n"));
+        }
+        let skipped = thread.comments.len().saturating_sub(NEWEST);
+        for comment in &thread.comments[skipped..] {
+            let agent = if comment.author_kind == AuthorKind::Agent { " (agent)" } else { "" };
+            text.push_str(&format!("{}{agent}: {}\n", comment.author.name, comment.text.trim()));
+        }
+    }
+    text.push_str(
+        "\nChange what they ask for, and answer each thread with the tool `review_reply` (thread and text): what you did, \
+         or why not. Then report again.",
+    );
+    plain(&text, LONGEST)
+}
+
+/// The lines of a thread: `src/a.rs:3-5`.
+fn place(thread: &ReviewThread) -> String {
+    let end = if thread.end_line > thread.line { format!("-{}", thread.end_line) } else { String::new() };
+    let side = if thread.side == DiffSide::Old { ", before the change" } else { "" };
+    format!("{}:{}{end}{side}", thread.path, thread.line)
+}

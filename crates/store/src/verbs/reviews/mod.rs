@@ -1,0 +1,67 @@
+//! Reviews of tasks' changes: comments on lines, approvals, and the way back to the agent.
+
+mod approve;
+mod comment;
+mod letter;
+mod rows;
+mod send_back;
+mod work;
+
+pub(crate) use approve::approved;
+pub(crate) use send_back::{comments_for, sent_with_answer};
+pub use send_back::SentBack;
+
+use domain::{Action, TaskId, ThreadStatus};
+use protocol::{Change, Review, ReviewLine};
+
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::sight::Sight;
+use crate::verbs::work::tasks::row::{self, TaskRow};
+use crate::verbs::work::workers::rows::tell;
+use crate::{Caller, Store, StoreError};
+
+/// Announces the review of a task, in numbers.
+async fn announce(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(), StoreError> {
+    let sql = "SELECT status, COUNT(*) AS total FROM review_threads WHERE task = $1 GROUP BY status";
+    let counts = tx.read().all(sql, vec![text(task.id)]).await?;
+    let mut line =
+        ReviewLine { project: task.project, task: task.id, open: 0, sent: 0, resolved: 0, approved: false };
+    for row in &counts {
+        let total = row.count("total")?;
+        match row.parsed("status")? {
+            ThreadStatus::Open => line.open = total,
+            ThreadStatus::Sent => line.sent = total,
+            ThreadStatus::Resolved => line.resolved = total,
+        }
+    }
+    let report = work::newest(tx.read(), task.id).await?;
+    line.approved = match report {
+        Some(report) => rows::approval(tx.read(), report.id).await?.is_some(),
+        None => false,
+    };
+    tell(tx, task.project, Change::Review { review: line });
+    Ok(())
+}
+
+impl Store {
+    /// The review of a task: without quotes of work that the caller may not see.
+    pub async fn review(&self, caller: &Caller, task: TaskId) -> Result<Review, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let found = c.first(&format!("{} WHERE t.id = $1", row::COLUMNS), vec![text(task)]).await?;
+        let project = TaskRow::read(&found.ok_or(StoreError::NotFound("task"))?)?.project;
+        let facts = projects::check(&mut c, caller, project, Action::See, "task").await?;
+        let sight = Sight::on(&mut c, caller, facts).await?;
+        let threads = rows::of_task(&mut c, task, None).await?;
+        let threads = threads.into_iter().map(|found| found.seen(&sight)).collect();
+        let report = work::newest(&mut c, task).await?;
+        let approval = match &report {
+            Some(report) => rows::approval(&mut c, report.id).await?,
+            None => None,
+        };
+        let (report, tree) = report.map_or((None, None), |report| (Some(report.id), report.tree));
+        Ok(Review { task, threads, approval, report, tree })
+    }
+}
