@@ -5,8 +5,16 @@ use protocol::{Criterion, FileFormat};
 use super::near::nearest;
 use super::words;
 
-const KINDS: &[&str] =
-    &["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "text"];
+const KINDS: &[&str] = &[
+    "file_exists",
+    "file_matches",
+    "command",
+    "only_touches",
+    "no_conflict_with_base",
+    "committed",
+    "approved",
+    "text",
+];
 
 /// Whether a line can only be a criterion; `text: …` may also be part of a description.
 pub(super) fn is_one(line: &str) -> bool {

@@ -164,7 +164,8 @@ impl Space {
             Err(Error::TooMuch { .. }) => {
                 let (mut sections, mut left) = (Vec::new(), limits.bytes);
                 for entry in &wanted {
-                    let one = self.patch(from, to, &[entry], left.min(256 << 10)).await.ok().and_then(|mut one| one.pop());
+                    let one =
+                        self.patch(from, to, &[entry], left.min(256 << 10)).await.ok().and_then(|mut one| one.pop());
                     left = left.saturating_sub(one.as_ref().map_or(0, Vec::len));
                     sections.push(one);
                 }

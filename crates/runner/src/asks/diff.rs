@@ -9,7 +9,11 @@ use crate::workspaces::problem;
 
 const LIMITS: DiffLimits = DiffLimits { files: 500, lines: 3000, bytes: LARGEST / 2 };
 
-pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId, tree: Option<&str>) -> Result<WorkspaceDiff, Problem> {
+pub(super) async fn diff(
+    worktrees: &Worktrees,
+    workspace: WorkspaceId,
+    tree: Option<&str>,
+) -> Result<WorkspaceDiff, Problem> {
     let found = worktrees.diff(workspace, tree, &LIMITS).await.map_err(problem)?;
     let (tree, mut truncated) = (Some(found.tree), found.truncated);
     let mut room = LARGEST;

@@ -79,7 +79,9 @@ async fn a_workspace_is_compared_saved_restored_and_never_deleted_with_work() {
     let workspace = session.workspace.workspace;
     hub.desire(vec![session.clone()]);
     hub.log_has(session.session, "ready").await;
-    let RunnerAnswer::Diff(diff) = hub.ask(RunnerAsk::Diff { workspace, tree: None }).await.unwrap() else { panic!("no diff") };
+    let RunnerAnswer::Diff(diff) = hub.ask(RunnerAsk::Diff { workspace, tree: None }).await.unwrap() else {
+        panic!("no diff")
+    };
     let files: Vec<_> = diff.files.iter().map(|file| (file.path.as_str(), file.change.as_str())).collect();
     assert_eq!(files, [("file.txt", "modified"), ("fresh.txt", "added")]);
     let added = diff.files[0].hunks[0].lines.iter().find(|line| line.kind == DiffKind::Added).unwrap();

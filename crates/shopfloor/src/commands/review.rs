@@ -98,7 +98,8 @@ pub(crate) async fn run(command: ReviewCommand, context: &Context) -> Result<(),
         ReviewCommand::Resolve { task, thread, reopen } => {
             let task = task::id(client, &task).await?;
             let thread = find(client, task, &thread).await?.id;
-            let thread: ReviewThread = client.ask(Call::ReviewResolve { thread, input: ReviewResolve { reopen } }).await?;
+            let thread: ReviewThread =
+                client.ask(Call::ReviewResolve { thread, input: ReviewResolve { reopen } }).await?;
             out.show(&thread, |_| said(&thread, thread.status.word()))
         }
         ReviewCommand::Approve { task, tree } => {

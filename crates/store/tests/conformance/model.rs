@@ -110,6 +110,7 @@ impl Model {
             | Change::WorkerGone { .. }
             | Change::Escalation { .. }
             | Change::Approval { .. }
+            | Change::Review { .. }
             | Change::WorkEntry { .. }
             | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),

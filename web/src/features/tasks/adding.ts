@@ -11,6 +11,7 @@ export const KINDS: readonly { kind: Criterion["kind"]; word: string; placeholde
   { kind: "only_touches", word: "Only these files change", placeholder: "src/parser/**, tests/*" },
   { kind: "committed", word: "Everything is committed", placeholder: null },
   { kind: "no_conflict_with_base", word: "No conflict with the base branch", placeholder: null },
+  { kind: "approved", word: "Person approves the changes", placeholder: null },
   { kind: "text", word: "Person reviews", placeholder: "The text is easy to understand" },
 ];
 
@@ -26,6 +27,8 @@ export function criterionOf({ kind, value }: Draft): Criterion | null {
     case "committed":
       return { kind };
     case "no_conflict_with_base":
+      return { kind };
+    case "approved":
       return { kind };
     case "command": {
       const argv = argvOf(text);

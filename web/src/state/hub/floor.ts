@@ -10,10 +10,12 @@ import type {
   PresenceEntry,
   Project,
   ProjectId,
+  ReviewLine,
   Runner,
   RunnerId,
   Session,
   SessionId,
+  TaskId,
   Unread,
   User,
   UserId,
@@ -40,6 +42,8 @@ export type Things = {
   escalations: ReadonlyMap<EscalationId, Escalation>;
   /** This person's open approvals, and those answered while the page was open. */
   approvals: ReadonlyMap<ApprovalId, Approval>;
+  /** Reviews that changed while the page was open. */
+  reviews: ReadonlyMap<TaskId, ReviewLine>;
   /** The task settings of projects that changed them. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
 };
@@ -85,6 +89,7 @@ export const NOTHING: Things = {
   workers: new Map(),
   escalations: new Map(),
   approvals: new Map(),
+  reviews: new Map(),
   work: new Map(),
 };
 

@@ -46,6 +46,8 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, escalations: put(things.escalations, what.escalation.id, what.escalation) };
     case "approval":
       return { ...things, approvals: put(things.approvals, what.approval.id, what.approval) };
+    case "review":
+      return { ...things, reviews: put(things.reviews, what.review.task, what.review) };
     case "work_settings":
       return { ...things, work: put(things.work, what.project, what.settings) };
     case "execution_gone":
@@ -70,6 +72,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const workers = new Map(things.workers);
   const escalations = new Map(things.escalations);
   const approvals = new Map(things.approvals);
+  const reviews = new Map(things.reviews);
   const work = new Map(things.work);
   for (const what of changes) {
     if (what.kind === "user") users.set(what.user.id, what.user);
@@ -82,6 +85,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "workers") for (const worker of what.workers) workers.set(worker.id, worker);
     else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
     else if (what.kind === "approval") approvals.set(what.approval.id, what.approval);
+    else if (what.kind === "review") reviews.set(what.review.task, what.review);
     else if (what.kind === "work_settings") work.set(what.project, what.settings);
   }
   return {
@@ -95,6 +99,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     workers,
     escalations,
     approvals,
+    reviews,
     work,
   };
 }

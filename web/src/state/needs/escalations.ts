@@ -20,6 +20,7 @@ const LIKELY: Partial<Record<EscalationKind, AnswerAct>> = {
   refused: "retry",
   stuck: "retry",
   judgement: "accept",
+  review: "accept",
 };
 
 /** Whether an escalation with options also accepts a free text. */

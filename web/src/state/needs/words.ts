@@ -15,6 +15,7 @@ export const ESCALATION: Record<EscalationKind, { short: string; meaning: string
   gave_up: { short: "Agent is stuck", meaning: "A worker gave up and asks a person." },
   refused: { short: "Rejected", meaning: "The reports were rejected too often." },
   stuck: { short: "No progress", meaning: "Repeated attempts changed nothing." },
+  review: { short: "Needs review", meaning: "A person must review and approve the changes." },
   judgement: { short: "Needs review", meaning: "A person must review a criterion." },
   same_lines: { short: "Conflict", meaning: "Two tasks change the same lines." },
   contradiction: { short: "Contradiction", meaning: "The results of two tasks contradict each other." },

@@ -82,6 +82,8 @@ export function criterionText(criterion: Criterion): string {
       return "no conflict with the base branch";
     case "committed":
       return "everything is committed";
+    case "approved":
+      return "a person approves the changes";
     case "text":
       return criterion.text;
   }

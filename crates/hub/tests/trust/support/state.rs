@@ -151,7 +151,7 @@ impl State {
                 None => drop(self.approvals.insert(approval.id, approval.clone())),
             },
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
-            Change::Tasks { .. } | Change::WorkEntry { .. } => {}
+            Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } => {}
             Change::Unknown => panic!("a hub tells only what it knows"),
             Change::Workspace { workspace } => {
                 let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };

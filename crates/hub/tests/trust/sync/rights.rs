@@ -31,6 +31,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         }
         Change::WorkerGone { .. } => "worker gone".to_owned(),
         Change::Escalation { escalation } => format!("escalation {}", escalation.question),
+        Change::Review { review } => format!("review of {}", review.task),
         Change::Approval { approval } => format!("approval {}", approval.text),
         Change::WorkEntry { entry } => format!("decided {}", entry.what),
         Change::WorkSettings { .. } => "work settings".to_owned(),

@@ -29,7 +29,8 @@ pub(super) fn quote(
 ) -> Result<String, Failure> {
     let Some(file) = diff.files.iter().find(|file| file.path == path || file.old_path.as_deref() == Some(path)) else {
         let known: Vec<&str> = diff.files.iter().take(20).map(|file| file.path.as_str()).collect();
-        let known = if known.is_empty() { "nothing was changed".into() } else { format!("changed: {}", known.join(", ")) };
+        let known =
+            if known.is_empty() { "nothing was changed".into() } else { format!("changed: {}", known.join(", ")) };
         return Err(Failure::usage(format!("`{path}` was not changed")).advise(known));
     };
     let not = if side == DiffSide::Old { DiffKind::Added } else { DiffKind::Removed };
@@ -37,7 +38,9 @@ pub(super) fn quote(
     for hunk in &file.hunks {
         let start = if side == DiffSide::Old { hunk.old_start } else { hunk.new_start };
         let own = hunk.lines.iter().filter(|line| line.kind != not);
-        lines.extend((start..).zip(own).filter(|(at, _)| (first..=last).contains(at)).map(|(_, line)| line.text.as_str()));
+        lines.extend(
+            (start..).zip(own).filter(|(at, _)| (first..=last).contains(at)).map(|(_, line)| line.text.as_str()),
+        );
     }
     Ok(lines.join("\n"))
 }

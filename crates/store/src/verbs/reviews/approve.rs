@@ -20,7 +20,8 @@ impl Command for verbs::ReviewApprove {
         let task = tx.known_task(self.task).await?;
         tx.check(task.project, Action::Decide, "task").await?;
         let by = caller.person()?;
-        let refusal = |why: &dyn std::fmt::Display| StoreError::Conflict(format!("{} is {}: {why}", task.named(), task.status()));
+        let refusal =
+            |why: &dyn std::fmt::Display| StoreError::Conflict(format!("{} is {}: {why}", task.named(), task.status()));
         approvable(task.status()).map_err(|why| refusal(&why))?;
         let Some(report) = work::newest(tx.read(), self.task).await? else {
             return Err(refusal(&"no report of it can be approved"));

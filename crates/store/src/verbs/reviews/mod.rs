@@ -8,8 +8,8 @@ mod send_back;
 mod work;
 
 pub(crate) use approve::approved;
-pub(crate) use send_back::{comments_for, sent_with_answer};
 pub use send_back::SentBack;
+pub(crate) use send_back::{comments_for, sent_with_answer};
 
 use domain::{Action, TaskId, ThreadStatus};
 use protocol::{Change, Review, ReviewLine};
@@ -26,8 +26,7 @@ use crate::{Caller, Store, StoreError};
 async fn announce(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(), StoreError> {
     let sql = "SELECT status, COUNT(*) AS total FROM review_threads WHERE task = $1 GROUP BY status";
     let counts = tx.read().all(sql, vec![text(task.id)]).await?;
-    let mut line =
-        ReviewLine { project: task.project, task: task.id, open: 0, sent: 0, resolved: 0, approved: false };
+    let mut line = ReviewLine { project: task.project, task: task.id, open: 0, sent: 0, resolved: 0, approved: false };
     for row in &counts {
         let total = row.count("total")?;
         match row.parsed("status")? {

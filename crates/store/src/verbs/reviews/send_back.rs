@@ -82,7 +82,8 @@ async fn tell(tx: &mut Tx<'_>, task: &TaskRow, text: String) -> Result<Say, Stor
         None => None,
     };
     let Some(session) = session.filter(|one| one.mode == SessionMode::Interactive && !one.state.ended()) else {
-        let why = "its agent works and takes no messages now: the comments stay open; send it back when it has reported";
+        let why =
+            "its agent works and takes no messages now: the comments stay open; send it back when it has reported";
         return Err(StoreError::Conflict(format!("{} is {}: {why}", task.named(), task.status())));
     };
     let facts = projects::facts_of(tx.read(), task.project).await?.ok_or(StoreError::NotFound("task"))?;
@@ -104,7 +105,8 @@ async fn refuse(tx: &mut Tx<'_>, task: &TaskRow, reason: &str, letter: &str) -> 
 
 /// Marks the open threads of a task as sent.
 async fn sent(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(), StoreError> {
-    let sql = "UPDATE review_threads SET status = 'sent', sent_at = $1, updated_at = $1 WHERE task = $2 AND status = 'open'";
+    let sql =
+        "UPDATE review_threads SET status = 'sent', sent_at = $1, updated_at = $1 WHERE task = $2 AND status = 'open'";
     tx.run(sql, args![tx.now, task.id.to_string()]).await.map(|_| ())
 }
 

@@ -62,7 +62,10 @@ impl Store {
         };
         let Some(found) = found else {
             caller.may(Action::SeeExecution, Resource::Project(&facts), "task")?;
-            return Err(StoreError::Conflict(format!("{} has no workspace: there are no changes to show", task.named())));
+            return Err(StoreError::Conflict(format!(
+                "{} has no workspace: there are no changes to show",
+                task.named()
+            )));
         };
         let work = Resource::Execution { project: &facts, owner: found.owner.id };
         caller.may(Action::SeeExecution, work, "task")?;

@@ -89,7 +89,10 @@ async fn a_person_must_approve_the_changes(fixture: Fixture) {
     let detail = shop.detail(task).await;
     assert_eq!(detail.task.status, TaskStatus::Escalated, "{:?}", detail.task.reason);
     let asked = &detail.escalations[0];
-    assert_eq!((asked.kind, asked.question.as_str()), (EscalationKind::Review, "Review the changes of `Write out.txt`."));
+    assert_eq!(
+        (asked.kind, asked.question.as_str()),
+        (EscalationKind::Review, "Review the changes of `Write out.txt`.")
+    );
     let labels: Vec<&str> = asked.options.iter().map(|option| option.label.as_str()).collect();
     assert_eq!(labels, ["Approve", "Send back", "Mark failed", "Cancel task"]);
     assert_eq!(shop.review(task).await.tree.as_deref(), Some("t1"));

@@ -4,7 +4,8 @@ use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Vis
 use protocol::link::{FactBody, Subject, Wish};
 use protocol::{
     ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, Criterion, ExecutionFilter, MessageText, ObserverCreate,
-    ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver, WorkerStop,
+    ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver,
+    WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -133,12 +134,8 @@ impl Fixture {
         let changed = added.tasks[6].id;
         let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
         view!(hub, owner, Task, Call::TaskTakeOver { task: changed, input });
-        let input = ReviewComment {
-            path: Some("src/a.rs".into()),
-            line: Some(1),
-            text: "why?".into(),
-            ..Default::default()
-        };
+        let input =
+            ReviewComment { path: Some("src/a.rs".into()), line: Some(1), text: "why?".into(), ..Default::default() };
         let thread = view!(hub, owner, ReviewThread, Call::ReviewComment { task: held[0], input }).id;
         let (approval, grant) = self.asked().await;
         Targets {

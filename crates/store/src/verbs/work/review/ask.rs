@@ -10,11 +10,11 @@ use super::{judge, questions};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::{reviews, users};
 use crate::verbs::work::life::{retry, step};
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::work::workers::log::decided;
 use crate::verbs::work::workers::outage;
+use crate::verbs::{reviews, users};
 
 /// Reads escalations with the titles of their tasks and the names of the people who answered.
 pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \

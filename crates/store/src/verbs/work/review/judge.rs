@@ -11,7 +11,6 @@ use super::{questions, sweep};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::{reviews, sessions};
 use crate::verbs::sight::not_met;
 use crate::verbs::work::life::{held, let_go, step, zombie};
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
@@ -19,6 +18,7 @@ use crate::verbs::work::workers::holds;
 use crate::verbs::work::workers::log::decided;
 use crate::verbs::work::workers::rows::{self, sum};
 use crate::verbs::workspaces::{self, json_or_none};
+use crate::verbs::{reviews, sessions};
 
 /// Reads reports.
 pub(crate) const COLUMNS: &str = "SELECT r.id, r.task, r.attempt, r.fence, r.worker, r.at, r.summary, r.deliverables, \

@@ -27,8 +27,8 @@ pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &st
     let left: Vec<String> = left.collect();
     let approval = row.acceptance.contains(&Criterion::Approved {});
     let question = match (approval, left.len()) {
-        (true, 0 | 1) => format!("Review the changes of {}.", row.named()),
-        (true, _) => format!("Review the changes of {}. Do they meet the following?\n{}", row.named(), left.join("\n")),
+        (true, 0 | 1) => format!("Review the changes of `{}`.", row.title),
+        (true, _) => format!("Review the changes of `{}`. Do they meet the following?\n{}", row.title, left.join("\n")),
         (false, _) => format!("Please review: does this report meet the following?\n{}", left.join("\n")),
     };
     let met = results.iter().any(|result| result.passed == Some(true));

@@ -9,11 +9,11 @@ use super::brief::Work;
 use super::row::{TaskRow, id_or_none};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
-use crate::verbs::{projects, reviews};
 use crate::verbs::sight::{self, Sight};
 use crate::verbs::work::review::judge;
 use crate::verbs::work::workers::rows;
 use crate::verbs::workspaces::{self, json_or_none};
+use crate::verbs::{projects, reviews};
 use crate::{Caller, StoreError};
 
 /// The hand-over of a task's last worker, and why its last report was refused, if it was.
