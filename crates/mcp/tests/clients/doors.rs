@@ -88,6 +88,7 @@ async fn a_token_has_its_owners_rights_until_it_is_revoked() {
         ("take_task", json!({ "task": hidden.id })),
         ("report", json!({ "summary": "x", "task": hidden.id, "fence": 1 })),
         ("heartbeat", json!({ "task": hidden.id, "fence": 0 })),
+        ("review_reply", json!({ "task": hidden.id, "thread": domain::ThreadId::generate(), "text": "x" })),
         ("who_is_doing_what", json!({ "project": project })),
         ("chat_read", json!({ "project": project })),
         ("add_tasks", json!({ "project": project, "tasks": [{ "description": "x" }] })),

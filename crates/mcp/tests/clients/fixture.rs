@@ -103,11 +103,12 @@ pub(crate) fn names(list: &Value) -> Vec<&str> {
 }
 
 /// Every promised tool.
-pub(crate) const TOOLS: [&str; 11] = [
+pub(crate) const TOOLS: [&str; 12] = [
     "list_tasks",
     "take_task",
     "heartbeat",
     "report",
+    "review_reply",
     "ask",
     "escalate",
     "chat_send",

@@ -113,6 +113,7 @@ mod tests {
         "take_task",
         "heartbeat",
         "report",
+        "review_reply",
         "ask",
         "escalate",
         "chat_send",

@@ -106,6 +106,24 @@ async fn the_diff_is_what_git_says_with_line_numbers() {
 }
 
 #[tokio::test]
+async fn an_earlier_tree_is_compared_until_it_is_gone() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    let limits = DiffLimits::default();
+    write(&space.path, "notes.txt", "one\n");
+    let reported = bench.trees.diff(id, None, &limits).await.unwrap();
+    write(&space.path, "notes.txt", "one\ntwo\n");
+    write(&space.path, "cache.bin", b"\0");
+    let now = bench.trees.diff(id, None, &limits).await.unwrap();
+    assert_eq!((reported.files.len(), now.files.len()), (1, 2));
+    assert_eq!(bench.trees.diff(id, Some(&reported.tree), &limits).await.unwrap(), reported);
+    for unknown in ["0".repeat(40), "not a tree".to_owned(), "--help".to_owned()] {
+        assert_eq!(bench.trees.diff(id, Some(&unknown), &limits).await.unwrap(), now, "{unknown}");
+    }
+}
+
+#[tokio::test]
 async fn executable_configuration_is_listed_with_a_hash_that_changes() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;

@@ -11,7 +11,7 @@ use super::strict;
 use crate::support::{Reply, ann, begin, send};
 
 /// Each tool is some of the verbs, and bounded as they are.
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 12] = [
     "activity_update",
     "add_tasks",
     "ask",
@@ -21,6 +21,7 @@ const TOOLS: [&str; 11] = [
     "heartbeat",
     "list_tasks",
     "report",
+    "review_reply",
     "take_task",
     "who_is_doing_what",
 ];
