@@ -83,7 +83,7 @@ async fn a_dependant_starts_from_its_works_and_only_its_own_changes_count() {
     git(&made.path, &["merge", "-q", "-m", "take in", "origin/main"]);
     has(&made.path, &["later.txt"]);
     assert_eq!(files(bench.trees.examine(id, 1000).await.unwrap()), [Path::new("three.txt")]);
-    assert_eq!(bench.trees.diff(id, &worktree::DiffLimits::default()).await.unwrap().files.len(), 1);
+    assert_eq!(bench.trees.diff(id, None, &worktree::DiffLimits::default()).await.unwrap().files.len(), 1);
 }
 
 #[tokio::test]
