@@ -11,7 +11,6 @@ mod fixture;
 mod process;
 mod pseudo_terminal;
 mod recordings;
-mod reviews;
 mod round_trips;
 mod runners;
 mod sandbox;

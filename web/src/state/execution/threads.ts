@@ -1,4 +1,4 @@
-import type { ReviewThread, TaskStatus, ThreadStatus } from "../../protocol";
+import type { Review, ReviewThread, TaskStatus, ThreadStatus } from "../../protocol";
 
 /** What became of a thread of comments. */
 export const THREAD: Record<
@@ -17,9 +17,14 @@ export function placeOf({ path, line, end_line, side }: Omit<ReviewThread, "id">
 }
 
 /** Whether a person can approve the work of a task in this state, or send it back. */
-export function verdictsFor(status: TaskStatus, hasReport: boolean): { approve: boolean; sendBack: boolean } {
+export function verdictsFor(
+  status: TaskStatus,
+  review: Pick<Review, "report" | "tree"> | null,
+): { approve: boolean; sendBack: boolean } {
+  const waits = status === "escalated" && review?.report != null;
+  const seen = status === "done" && review?.tree != null;
   return {
-    approve: hasReport && (status === "escalated" || status === "done"),
+    approve: waits || seen,
     sendBack: ["escalated", "reported", "validating", "assigned", "running"].includes(status),
   };
 }

@@ -50,6 +50,7 @@ fn filled(template: &str) -> String {
         ("task", "tsk"),
         ("worker", "wrk"),
         ("escalation", "esc"),
+        ("thread", "thr"),
         ("approval", "apr"),
         ("grant", "gnt"),
     ] {

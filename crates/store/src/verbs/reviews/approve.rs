@@ -26,6 +26,9 @@ impl Command for verbs::ReviewApprove {
         let Some(report) = work::newest(tx.read(), self.task).await? else {
             return Err(refusal(&"no report of it can be approved"));
         };
+        if task.status() == TaskStatus::Done && report.tree.is_none() {
+            return Err(refusal(&"no runner has seen its changes, so there is nothing to approve"));
+        }
         if let (Some(seen), Some(tree)) = (&self.input.tree, &report.tree)
             && seen != tree
         {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import type { ReviewThread } from "../../protocol";
+import { placeOf, threadsByFile, verdictsFor } from "./threads";
+
+const thread = (more: Partial<ReviewThread>): ReviewThread =>
+  ({ id: "thr_1", path: "src/a.rs", side: "new", line: 3, end_line: 3, ...more }) as ReviewThread;
+
+describe("a thread", () => {
+  it("is named by its lines", () => {
+    expect(placeOf(thread({}))).toBe("src/a.rs:3");
+    expect(placeOf(thread({ end_line: 5, side: "old" }))).toBe("src/a.rs:3-5 (before)");
+  });
+
+  it("belongs to its file", () => {
+    const found = threadsByFile([thread({}), thread({ path: "b" }), thread({ line: 9 })]);
+    expect([...found].map(([path, all]) => [path, all.length])).toEqual([
+      ["src/a.rs", 2],
+      ["b", 1],
+    ]);
+  });
+});
+
+describe("a verdict", () => {
+  const reported = { report: "rep_1", tree: "t1" };
+
+  it("needs a report that waits for a person, or changes that were accepted", () => {
+    expect(verdictsFor("escalated", reported).approve).toBe(true);
+    expect(verdictsFor("escalated", { report: null, tree: null }).approve).toBe(false);
+    expect(verdictsFor("done", reported).approve).toBe(true);
+    expect(verdictsFor("done", { report: "rep_1", tree: null }).approve).toBe(false);
+    expect(verdictsFor("running", reported)).toEqual({ approve: false, sendBack: true });
+    expect(verdictsFor("done", null).sendBack).toBe(false);
+  });
+});
