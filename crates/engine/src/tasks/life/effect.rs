@@ -65,6 +65,8 @@ pub enum Effect {
     },
     /// The dependants have one open dependency less.
     FreeDependants,
+    /// The dependants that no worker has taken yet wait for the task again.
+    HoldDependants,
     /// The dependants become unreachable.
     BlockDependants,
     /// The dependants become reachable again.

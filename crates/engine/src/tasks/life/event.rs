@@ -143,6 +143,15 @@ pub enum Event {
         /// Why the task's open dependencies cannot be met, if so.
         unreachable: Option<String>,
     },
+    /// A done task returns to the queue because a person wants more.
+    Reopen {
+        /// Who reopened it, and the words.
+        reason: String,
+        /// The number of open dependencies, which may have been reopened, too.
+        waits_for: u32,
+        /// Why they cannot be met, if so.
+        unreachable: Option<String>,
+    },
     /// The task fails for good.
     Fail {
         /// The reason.
@@ -155,6 +164,15 @@ pub enum Event {
     },
     /// A dependency is done.
     DependencyDone,
+    /// A dependency was reopened.
+    DependencyReopened,
+    /// A person gave the task other dependencies.
+    Rewire {
+        /// How many of them are open.
+        waits_for: u32,
+        /// Why they cannot be met, if so.
+        unreachable: Option<String>,
+    },
     /// The dependencies became reachable or unreachable.
     DependenciesChange {
         /// Why they are unreachable.

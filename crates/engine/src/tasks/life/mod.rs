@@ -5,7 +5,8 @@
 //! Blocked ⇄ Ready → Assigned → Running → Reported → Validating → Done
 //!             ↑        └──────────┴─────────┴───────────┘
 //!             │                   ├──→ Ready (released, lost, another worker)
-//!             └── Escalated ←─────┴──→ Escalated (a person decides: Done, Ready, Failed, Cancelled)
+//!             ├── Escalated ←─────┴──→ Escalated (a person decides: Done, Ready, Failed, Cancelled)
+//!             └── Done (reopened)
 //! ```
 
 mod effect;

@@ -53,7 +53,7 @@ pub enum State {
     },
     /// A person must decide. No worker has the task.
     Escalated,
-    /// The work was accepted. Final.
+    /// The work was accepted. Final, unless a person reopens the task.
     Done,
     /// The task failed. It can be retried.
     Failed,

@@ -42,6 +42,12 @@ pub enum Refused {
     /// There is no work to accept.
     #[error("nothing can be accepted")]
     NothingToAccept,
+    /// Only accepted work can be continued.
+    #[error("only a done task can be reopened")]
+    NotDone,
+    /// A worker has started from the dependencies.
+    #[error("its dependencies cannot change while a worker has it")]
+    Started,
     /// The task has ended.
     #[error("it is over")]
     Over,
@@ -67,9 +73,14 @@ pub fn step(life: Life, event: Event, rules: &Rules) -> Result<Step, Refused> {
             Ok(judge_on(life, Hold { worker, session, taken_at: rules.now, waiting: None }))
         }
         Event::Retry { reason, unreachable } => retry(life, reason, unreachable, rules.now),
+        Event::Reopen { reason, waits_for, unreachable } => {
+            reopen(Life { waits_for, ..life }, reason, unreachable, rules.now)
+        }
         Event::Fail { reason } => end(life, State::Failed, reason),
         Event::Cancel { reason } => end(life, State::Cancelled, reason),
         Event::DependencyDone => Ok(unchanged(dependency_done(life, rules.now))),
+        Event::DependencyReopened => Ok(unchanged(dependency_reopened(life))),
+        Event::Rewire { waits_for, unreachable } => rewire(life, waits_for, unreachable, rules.now),
         Event::DependenciesChange { unreachable } => Ok(unchanged(match life.state {
             State::Blocked => Life { reason: unreachable, ..life },
             _ => life,
@@ -214,6 +225,16 @@ fn retry(life: Life, reason: Option<String>, unreachable: Option<String>, now: T
     Ok(Step { life: queued(fresh, reason, now), effects })
 }
 
+/// Returns a done task to the queue. The work that was accepted stays accepted.
+fn reopen(life: Life, reason: String, unreachable: Option<String>, now: Timestamp) -> Result<Step, Refused> {
+    if life.state != State::Done {
+        return Err(Refused::NotDone);
+    }
+    let fresh = Life { workers_tried: 0, not_by: Vec::new(), ready_at: None, ..life };
+    let reason = if fresh.waits_for > 0 { unreachable } else { Some(reason) };
+    Ok(Step { life: queued(fresh, reason, now), effects: vec![Effect::HoldDependants] })
+}
+
 /// How messages describe the end of a task that failed or was cancelled.
 pub fn ended_as(state: &State) -> &'static str {
     if *state == State::Cancelled { "was cancelled" } else { "failed" }
@@ -258,5 +279,25 @@ fn dependency_done(life: Life, now: Timestamp) -> Life {
     match (&life.state, life.waits_for) {
         (State::Blocked, 0) => queued(life, None, now),
         _ => life,
+    }
+}
+
+/// A task that no worker has waits again. A worker that has it continues from the work that was accepted.
+fn dependency_reopened(life: Life) -> Life {
+    match life.state {
+        State::Done => life,
+        State::Ready { .. } => Life { state: State::Blocked, waits_for: life.waits_for + 1, reason: None, ..life },
+        _ => Life { waits_for: life.waits_for + 1, ..life },
+    }
+}
+
+fn rewire(life: Life, waits_for: u32, unreachable: Option<String>, now: Timestamp) -> Result<Step, Refused> {
+    let open = Life { waits_for, ..life };
+    match &open.state {
+        State::Blocked | State::Ready { .. } if waits_for > 0 => Ok(unchanged(queued(open, unreachable, now))),
+        State::Blocked => Ok(unchanged(queued(open, None, now))),
+        State::Ready { .. } | State::Escalated => Ok(unchanged(open)),
+        State::Done | State::Failed | State::Cancelled => Err(Refused::Over),
+        _ => Err(Refused::Started),
     }
 }

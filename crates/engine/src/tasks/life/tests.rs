@@ -76,6 +76,11 @@ fn events() -> Vec<(&'static str, Event)> {
         ("dependency done", Event::DependencyDone),
         ("dependencies change", Event::DependenciesChange { unreachable: Some("dead".to_owned()) }),
         ("pass", Event::Pass { unassigned: Some("no worker".to_owned()) }),
+        ("reopen", Event::Reopen { reason: "more".to_owned(), waits_for: 0, unreachable: None }),
+        ("reopen and wait", Event::Reopen { reason: "more".to_owned(), waits_for: 1, unreachable: None }),
+        ("dependency reopened", Event::DependencyReopened),
+        ("rewire", Event::Rewire { waits_for: 2, unreachable: None }),
+        ("rewire to nothing", Event::Rewire { waits_for: 0, unreachable: None }),
     ]
 }
 
@@ -112,6 +117,11 @@ const TABLE: &[(&str, &str)] = &[
     ("dependency done", "··········"),
     ("dependencies change", "··········"),
     ("pass", "··········"),
+    ("reopen", "!!!!!!!R!!"),
+    ("reopen and wait", "!!!!!!!B!!"),
+    ("dependency reopened", "·B········"),
+    ("rewire", "·B!!!!·!!!"),
+    ("rewire to nothing", "R·!!!!·!!!"),
 ];
 
 fn letter(status: TaskStatus) -> char {
@@ -171,6 +181,7 @@ struct World {
     attempt_open: bool,
     report_pending: bool,
     accepted: u32,
+    reopened: u32,
     dependants_freed: u32,
 }
 
@@ -192,6 +203,7 @@ impl World {
                 }
                 Effect::RefusePending { .. } => self.report_pending = false,
                 Effect::FreeDependants => self.dependants_freed += 1,
+                Effect::HoldDependants => self.reopened += 1,
                 _ => {}
             }
         }
@@ -237,15 +249,16 @@ fn check(life: &Life, world: &World) {
     if !life.awaits_verdict() {
         assert!(!world.report_pending, "a report without a verdict and nobody to give one: {life:?}");
     }
-    assert_eq!(world.accepted, u32::from(life.state == State::Done), "accepted exactly once");
-    assert_eq!(world.dependants_freed, world.accepted, "dependants hear of it exactly once");
+    let accepted = world.reopened + u32::from(life.state == State::Done);
+    assert_eq!(world.accepted, accepted, "accepted exactly once, and once more for each time it was reopened");
+    assert_eq!(world.dependants_freed, world.accepted, "dependants hear of it each time");
 }
 
 proptest! {
     #[test]
-    fn whatever_happens_a_task_has_one_holder_and_is_accepted_once(
+    fn whatever_happens_a_task_has_one_holder_and_is_accepted_once_per_opening(
         waits_for in 0u32..3,
-        happens in proptest::collection::vec((0usize..29, any::<u8>()), 0..80),
+        happens in proptest::collection::vec((0usize..34, any::<u8>()), 0..80),
     ) {
         let mut life = Life::new(waits_for, None, at(1));
         let mut world = World::default();
@@ -263,7 +276,7 @@ proptest! {
             life = step.life;
             world.write(&before, &event, &life);
             check(&life, &world);
-            if before.state == State::Done {
+            if before.state == State::Done && !matches!(event, Event::Reopen { .. }) {
                 prop_assert!(life.state == State::Done && step.effects.is_empty(), "{} after the end", name);
             }
             prop_assert!(life.fence >= before.fence);
