@@ -9,6 +9,7 @@ mod markdown;
 mod meaning;
 mod near;
 mod node;
+mod render;
 mod shape;
 mod words;
 
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use criterion::{parse as criterion, say as say_criterion};
 pub use meaning::no_acceptance;
+pub use render::{render, say_edit};
 pub use words::join as line_of;
 
 use lines::Lines;

@@ -31,6 +31,8 @@ CREATE TABLE tasks (
     workers_tried BIGINT NOT NULL,
     -- The workers whose work was refused for good: others go first.
     not_by TEXT NOT NULL,
+    -- How often the task was edited.
+    edits BIGINT NOT NULL DEFAULT 0,
     -- Whether a person was ever asked about the task: then its open questions are closed when it ends.
     asked BIGINT NOT NULL DEFAULT 0,
     waits_for BIGINT NOT NULL,

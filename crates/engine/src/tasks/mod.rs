@@ -2,6 +2,7 @@
 
 pub mod conflict;
 pub mod criteria;
+pub mod edit;
 pub mod files;
 pub mod graph;
 pub mod life;

@@ -1,10 +1,10 @@
-//! Checks that the criteria of new tasks are usable. This may be slow, so it happens outside of transactions.
+//! Checks that the criteria of new and edited tasks are usable. This may be slow, so it happens outside of transactions.
 //! Checks take turns.
 
 use std::time::Duration;
 
 use engine::tasks::criteria;
-use protocol::{Criterion, TasksAdd};
+use protocol::{Criterion, TaskEdit, TasksAdd};
 use store::StoreError;
 use tokio::sync::Semaphore;
 
@@ -19,16 +19,34 @@ static TURNS: Semaphore = Semaphore::const_new(4);
 
 /// The tasks, if all of their criteria are usable; each error names its place in the list.
 pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
-    let plain =
-        |criterion: &Criterion| !matches!(criterion, Criterion::FileMatches { .. } | Criterion::OnlyTouches { .. });
-    if input.tasks.iter().all(|task| task.acceptance.iter().all(plain)) {
+    if input.tasks.iter().all(|task| task.acceptance.iter().all(is_plain)) {
         return Ok(input);
     }
-    let same = input.clone();
-    match in_turn("tasks", move || fault(&same)).await? {
+    let lists = input.tasks.iter().map(|task| task.acceptance.clone());
+    let lists = lists.enumerate().map(|(at, acceptance)| (format!("tasks[{at}]."), acceptance)).collect();
+    look("tasks", lists).await.map(|()| input)
+}
+
+/// The edit, if its criteria are usable.
+pub(super) async fn usable_edit(input: TaskEdit) -> Result<TaskEdit, AppError> {
+    let lists = input.acceptance.iter().map(|acceptance| (String::new(), acceptance.clone())).collect();
+    look("acceptance", lists).await.map(|()| input)
+}
+
+/// Whether a criterion has nothing to look at.
+fn is_plain(criterion: &Criterion) -> bool {
+    !matches!(criterion, Criterion::FileMatches { .. } | Criterion::OnlyTouches { .. })
+}
+
+/// Refuses unusable criteria; each list comes with what its name begins with.
+async fn look(field: &'static str, lists: Vec<(String, Vec<Criterion>)>) -> Result<(), AppError> {
+    if lists.iter().all(|(_, acceptance)| acceptance.iter().all(is_plain)) {
+        return Ok(());
+    }
+    match in_turn(field, move || fault(&lists)).await? {
         // Without a free turn, skip the check: a runner checks in a process that can be killed.
-        None | Some(None) => Ok(input),
-        Some(Some(message)) => Err(StoreError::invalid("tasks", message).into()),
+        None | Some(None) => Ok(()),
+        Some(Some(message)) => Err(StoreError::invalid(field, message).into()),
     }
 }
 
@@ -54,17 +72,17 @@ pub(super) async fn in_turn<T: Send + 'static>(
 }
 
 /// The first unusable criterion, and why.
-fn fault(input: &TasksAdd) -> Option<String> {
+fn fault(lists: &[(String, Vec<Criterion>)]) -> Option<String> {
     let mut left = LOOKED_AT;
-    for (at, task) in input.tasks.iter().enumerate() {
-        for (index, criterion) in task.acceptance.iter().enumerate() {
+    for (before, acceptance) in lists {
+        for (index, criterion) in acceptance.iter().enumerate() {
             let size = size(criterion);
             if size > left {
                 return None;
             }
             left -= size;
             if let Some((field, why)) = unusable(criterion) {
-                return Some(format!("`tasks[{at}].acceptance[{index}].{field}`: {why}"));
+                return Some(format!("`{before}acceptance[{index}].{field}`: {why}"));
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::AnswerAct;
+use domain::{AnswerAct, SessionId};
 use protocol::link::RunnerAsk;
-use protocol::{Escalation, Plan, PlanError, ProblemKind, Taken, TaskTake, verbs};
+use protocol::{Escalation, Plan, PlanError, ProblemKind, Taken, Task, TaskEdit, TaskTake, verbs};
 use store::{Caller, Placed, Reported, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ const LONGEST_PLAN: usize = 256 * 1024;
 /// How many errors of a plan to return.
 const SHOWN: usize = 50;
 
-stored! { TaskCancel TaskRetry TaskHeartbeat TaskTurn TaskRelease TaskAsk }
+stored! { TaskCancel TaskRetry TaskReopen TaskHeartbeat TaskTurn TaskRelease TaskAsk }
 
 handle! {
     TaskList(verb, asked) { Ok(asked.hub.store.tasks(asked.caller, &verb.filter).await?) }
@@ -32,6 +32,15 @@ handle! {
     TaskAdd(verb, asked) {
         let input = criteria::usable(verb.input).await?;
         asked.commit(verbs::TaskAdd { project: verb.project, input }).await
+    }
+
+    TaskEdit(verb, asked) {
+        let hub = asked.hub;
+        let verbs::TaskEdit { task, input } = verb;
+        let input = criteria::usable_edit(input).await?;
+        let edited = asked.commit(verbs::TaskEdit { task, input: input.clone() }).await?;
+        tell_edit(hub, &edited, &input).await;
+        Ok(edited)
     }
 
     TaskCheck(verb, asked) {
@@ -123,17 +132,29 @@ async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskT
     }
 }
 
+/// Sends an edit to the session that works on the task, for its next turn; the next session's brief has it anyway.
+async fn tell_edit(hub: &Hub, task: &Task, input: &TaskEdit) {
+    let text = plan::say_edit(input);
+    if let (Some(session), false) = (task.session, text.is_empty()) {
+        send(hub, session, format!("Task {} was changed. It applies from now on.\n\n{text}", task.short)).await;
+    }
+}
+
 /// Sends the answer to the session that asked, if it still runs; the task's context has it anyway.
 async fn tell(hub: &Hub, answered: &Escalation) {
     let (Some(session), Some(text), Some(AnswerAct::Tell)) = (answered.session, &answered.answer, answered.act) else {
         return;
     };
+    send(hub, session, format!("Answer to your question \"{}\": {text}", answered.question)).await;
+}
+
+/// Types a text into a session that still runs.
+async fn send(hub: &Hub, session: SessionId, text: String) {
     let Ok(found) = hub.store.session(&Caller::hub("hub"), session, domain::Action::Drive).await else { return };
     if found.state.ended() {
         return;
     }
-    let text = format!("Answer to your question \"{}\": {text}", answered.question);
     if let Err(error) = hub.links.ask(found.runner, RunnerAsk::Send { session, text, submit: true }).await {
-        tracing::info!(%session, %error, "could not send the answer to the session that asked");
+        tracing::info!(%session, %error, "could not send a text to the session");
     }
 }

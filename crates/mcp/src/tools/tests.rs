@@ -38,7 +38,7 @@ fn now() -> Timestamp {
 }
 
 fn lease(fence: u64) -> Lease {
-    Lease { worker: WorkerId::generate(), fence, expires_at: now() }
+    Lease { worker: WorkerId::generate(), fence, expires_at: now(), edits: 0 }
 }
 
 /// There is a lease while a worker works, and none while a report is checked.
@@ -63,6 +63,7 @@ fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
         assigned_to: None,
         session: None,
         progress: None,
+        edits: 0,
         created_by: UserRef { id: UserId::generate(), name: "ann".into() },
         author_kind: domain::AuthorKind::User,
         author_session: None,

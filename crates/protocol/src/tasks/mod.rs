@@ -2,6 +2,7 @@
 
 mod adding;
 mod criteria;
+mod editing;
 mod escalation;
 mod holding;
 mod report;
@@ -10,6 +11,7 @@ mod turn;
 
 pub use adding::*;
 pub use criteria::*;
+pub use editing::*;
 pub use escalation::*;
 pub use holding::*;
 pub use report::*;
@@ -94,6 +96,12 @@ macro_rules! tasks {
             /// Puts a task that failed, was escalated or cancelled back into the queue.
             TaskRetry "task.retry" POST "/api/tasks/{task}/retry"
                 { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;
+            /// Changes a task that is not over; its worker is told.
+            TaskEdit "task.edit" PATCH "/api/tasks/{task}"
+                { path task: TaskId, body input: crate::TaskEdit } -> 200 Task, Write;
+            /// Puts a done task back into the queue, with words about what is missing.
+            TaskReopen "task.reopen" POST "/api/tasks/{task}/reopen"
+                { path task: TaskId, body input: crate::TaskReopen } -> 200 Task, Decide;
             /// Takes the next task under a lease.
             TaskTake "task.take" POST "/api/projects/{project}/take"
                 { path project: ProjectId, body input: crate::TaskTake } -> 200 Taken, Write, unaudited;

@@ -27,6 +27,8 @@ views! {
         fence: u64,
         /// When it ends unless it is renewed.
         expires_at: Timestamp,
+        /// How often the task was edited: if the number has grown, read the task again.
+        edits: u32,
     }
 
     /// A task in one line, as boards and lists show it.
@@ -103,9 +105,11 @@ views! {
         session: Option<SessionId>,
         /// Its worker's last reported progress.
         progress: Option<String>,
-        /// Who added it.
+        /// How often it was edited.
+        edits: u32,
+        /// Who wrote it: who added it, or who else changed its text last.
         created_by: UserRef,
-        /// Whether the person or an agent of theirs added it.
+        /// Whether the person or an agent of theirs wrote it.
         #[serde(default = "person")]
         author_kind: AuthorKind,
         /// The session whose agent added it; absent when the person did, or when the receiver may not see sessions.

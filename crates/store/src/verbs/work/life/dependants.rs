@@ -21,6 +21,14 @@ pub(super) async fn free(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError
     Ok(())
 }
 
+/// Blocks the dependants of a reopened task that no worker has taken yet.
+pub(super) async fn hold(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
+    for row in tx.dependants(task).await? {
+        decide(tx, row, Event::DependencyReopened).await?;
+    }
+    Ok(())
+}
+
 /// Transitive dependants, breadth-first, each with the dependency that leads to it; at most [`MARKED`].
 async fn all(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, StoreError> {
     let (mut found, mut seen) = (Vec::new(), HashSet::from([of.id]));

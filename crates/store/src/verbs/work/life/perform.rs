@@ -30,6 +30,7 @@ pub(super) async fn perform(tx: &mut Tx<'_>, row: &TaskRow, effect: Effect) -> R
         Effect::FreeWorker { worker, ended } => holds::let_go(tx, worker, row.id, ended).await.map(|_| ()),
         Effect::RefusePending { reason } => judge::refuse_pending(tx, row.id, &reason).await,
         Effect::FreeDependants => dependants::free(tx, row.id).await,
+        Effect::HoldDependants => dependants::hold(tx, row.id).await,
         Effect::BlockDependants => dependants::block(tx, row).await,
         Effect::UnblockDependants => dependants::unblock(tx, row).await,
         Effect::SettleQuestions { why } => ask::settle_all(tx, row.id, &why).await,

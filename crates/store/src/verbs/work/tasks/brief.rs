@@ -1,5 +1,6 @@
 //! The brief: all that an agent needs to know about its task, as text.
 
+use domain::AttemptOutcome;
 use protocol::{Criterion, FileFormat, Handover, Task};
 
 use super::before::{self, Before};
@@ -34,6 +35,12 @@ pub(crate) fn brief(
         section("The last report was refused: fix this first", refused);
     }
     section("Review comments on your changes", comments);
+    if handover.is_some_and(|left| left.outcome == AttemptOutcome::Accepted) {
+        section(
+            "This task was done and is open again",
+            "A person asks for more: the end of the context says what. The work that was accepted is where you begin.",
+        );
+    }
     section("Context", &task.context);
     if !before.is_empty() {
         section("What was done before", &before::words(before, task.deps.len()));

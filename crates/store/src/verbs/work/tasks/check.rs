@@ -1,9 +1,10 @@
-//! Validation of new tasks; every refusal names the position in the list.
+//! Validation of new and edited tasks; every refusal names the position in the list, or the field.
 
 use domain::text::{Field, NAME, PROMPT};
 use engine::tasks::order::MAX_PRIORITY;
-use protocol::{Criterion, TaskAdd, TaskReport};
+use protocol::{Criterion, TaskAdd, TaskEdit, TaskReport};
 
+use super::edit::as_added;
 use crate::StoreError;
 
 /// The maximum number of tasks added together.
@@ -44,9 +45,19 @@ fn few<T>(place: &str, values: &[T], most: usize) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a task that exceeds a limit.
+/// Refuses a new task that exceeds a limit.
 pub(super) fn task(at: usize, task: &TaskAdd) -> Result<(), StoreError> {
-    let place = |field: &str| format!("tasks[{at}].{field}");
+    limits(&format!("tasks[{at}]."), task)
+}
+
+/// Refuses an edit that exceeds a limit.
+pub(super) fn edit(input: &TaskEdit) -> Result<(), StoreError> {
+    limits("", &as_added(input))
+}
+
+/// `before` is what the names of fields begin with.
+fn limits(before: &str, task: &TaskAdd) -> Result<(), StoreError> {
+    let place = |field: &str| format!("{before}{field}");
     if let Some(name) = &task.id {
         text(LOCAL_NAME, &place("id"), name)?;
     }

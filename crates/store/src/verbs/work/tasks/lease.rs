@@ -66,7 +66,8 @@ impl Command for verbs::TaskHeartbeat {
             slot.seen_at = Some(tx.now);
             rows::put_quietly(tx, slot);
         }
-        Ok(Lease { worker, fence: row.fence, expires_at: row.lease_until().unwrap_or(until) })
+        let expires_at = row.lease_until().unwrap_or(until);
+        Ok(Lease { worker, fence: row.fence, expires_at, edits: row.edits })
     }
 
     fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {

@@ -5,6 +5,7 @@ pub(crate) mod before;
 mod book;
 pub(crate) mod brief;
 pub(crate) mod check;
+mod edit;
 pub(crate) mod handover;
 mod lease;
 mod people;

@@ -1,12 +1,12 @@
-//! People's decisions about tasks: cancel, retry, answer.
+//! People's decisions about tasks: cancel, retry, reopen, answer.
 
 use domain::text::Field;
 use domain::{Action, AnswerAct, TaskId, TaskStatus};
 use engine::tasks::life::Event;
 use protocol::{Escalation, Task, Verb, verbs};
 
-use super::check;
 use super::row::TaskRow;
+use super::{check, edit};
 use crate::sql::text;
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::sight::seen;
@@ -72,6 +72,32 @@ impl Command for verbs::TaskRetry {
         }
         let after = life::retry(tx, self.task, Some(reason.clone())).await?;
         ask::answer_all(tx, self.task, AnswerAct::Retry, "", &by).await?;
+        tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
+        seen(tx, &after).await
+    }
+}
+
+impl Command for verbs::TaskReopen {
+    type Output = Task;
+    const VERB: &'static str = verbs::TaskReopen::SPEC.name;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
+        let caller = tx.caller;
+        let mut row = decidable(tx, self.task).await?;
+        let by = caller.person()?;
+        Field { name: "text", limit: 16 * 1024, optional: false, ..check::REASON }.check(&self.input.text)?;
+        if row.status() != TaskStatus::Done {
+            let (named, status) = (row.named(), row.status());
+            let what = match status {
+                TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Escalated => "retry it",
+                _ => "edit it",
+            };
+            return Err(StoreError::Conflict(format!("{named} is {status}, not done: {what} instead")));
+        }
+        let (waits_for, unreachable) = edit::open_deps(tx, &row).await?;
+        row.context = ask::with_words(&row, &format!("Reopened by {}: {}", by.name, self.input.text.trim()));
+        let reason = format!("{} reopened it: {}", by.name, self.input.text.trim());
+        let after = life::step(tx, row, Event::Reopen { reason: reason.clone(), waits_for, unreachable }).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
         seen(tx, &after).await
     }

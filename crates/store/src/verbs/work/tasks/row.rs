@@ -19,7 +19,7 @@ pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.number, \
     (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
     t.session, t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.ready_at, t.taken_at, \
-    t.asked, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
+    t.asked, t.edits, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
     FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// The columns of [`TaskRow::inserted`].
@@ -67,6 +67,8 @@ pub(crate) struct TaskRow {
     pub(crate) needs: Vec<String>,
     pub(crate) deps: Vec<TaskId>,
     pub(crate) priority: u8,
+    /// How often the task was edited.
+    pub(crate) edits: u32,
     /// The workspace of the last session; kept, so that the next worker can continue there.
     pub(crate) workspace: Option<WorkspaceId>,
     pub(crate) created_by: UserRef,
@@ -158,6 +160,7 @@ impl TaskRow {
             needs: row.json("needs")?,
             deps: row.json("deps")?,
             priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
+            edits: row.count("edits")?,
             workspace: id_or_none(row, "workspace")?,
             created_by: users::reference(row, "created_by")?,
             author_session: id_or_none(row, "author_session")?,
@@ -192,6 +195,7 @@ impl TaskRow {
             needs: task.needs.clone(),
             deps,
             priority: task.priority.unwrap_or(PRIORITY),
+            edits: 0,
             workspace: None,
             created_by: author.user,
             author_session: author.agent,
@@ -279,7 +283,7 @@ impl TaskRow {
     /// The lease, while a worker holds the task.
     pub(crate) fn lease(&self) -> Option<Lease> {
         let (worker, expires_at) = (self.worker()?, self.lease_until()?);
-        Some(Lease { worker, fence: self.fence, expires_at })
+        Some(Lease { worker, fence: self.fence, expires_at, edits: self.edits })
     }
 
     /// The task for boards and lists.
@@ -325,6 +329,7 @@ impl TaskRow {
             assigned_to: self.worker(),
             session: self.session(),
             progress: self.progress().map(str::to_owned),
+            edits: self.edits,
             created_by: self.created_by.clone(),
             author_kind: if author(&self.writer()).agent { AuthorKind::Agent } else { AuthorKind::User },
             author_session: self.author_session,

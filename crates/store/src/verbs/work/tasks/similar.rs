@@ -3,13 +3,14 @@
 //! Each text has a few hashes; nearly equal texts probably share one. Only the newest few tasks that share a hash are
 //! compared, however many tasks there are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::text::title;
 use domain::{ProjectId, TaskId};
 use engine::tasks::similar::Gist;
 use protocol::{SimilarTask, TaskAdd};
 
+use super::row::TaskRow;
 use super::wanted::Wanted;
 use crate::StoreError;
 use crate::sql::{Value, args};
@@ -112,6 +113,20 @@ pub(super) fn keep(tx: &mut Tx<'_>, project: ProjectId, ids: &[TaskId], found: S
         similar.push(SimilarTask { task: ids[at], to, title });
     }
     similar
+}
+
+/// Replaces the hashes of an edited task.
+pub(super) async fn replace(tx: &mut Tx<'_>, before: &TaskRow, after: &TaskRow) -> Result<(), StoreError> {
+    let numbers = |row: &TaskRow| HashSet::from(gist(&row.description, &row.files).numbers());
+    let (old, new) = (numbers(before), numbers(after));
+    let row = |number: &i64| -> Vec<Value> { args![after.project.to_string(), *number, after.id.to_string()] };
+    for gone in old.difference(&new) {
+        tx.run("DELETE FROM task_gists WHERE project = $1 AND gist = $2 AND task = $3", row(gone)).await?;
+    }
+    for fresh in new.difference(&old) {
+        tx.run("INSERT INTO task_gists (project, gist, task) VALUES ($1, $2, $3)", row(fresh)).await?;
+    }
+    Ok(())
 }
 
 impl Tx<'_> {

@@ -10,7 +10,7 @@ use protocol::{Activity, Project, RunnerAbout, Sandbox, Session, SessionWorker, 
 use super::log::decided;
 use super::rows::{WorkerRow, get};
 use super::{able, activity as activities_of_tasks, moving};
-use crate::sql::text;
+use crate::sql::{args, text};
 use crate::tx::Tx;
 use crate::verbs::activities::Begun;
 use crate::verbs::approvals::others_in_sandbox;
@@ -56,7 +56,11 @@ pub(crate) async fn launch(
             None => fresh(tx, slot, &row, &project, &activity, None).await?,
         },
     };
-    let resumed = match how.resumes {
+    let resumes = match how.resumes {
+        Some(session) => Some(session),
+        None => follows_up(tx, slot, &row, &place).await?,
+    };
+    let resumed = match resumes {
         Some(id) => sessions::get(tx.read(), id).await?.map(|(_, row)| row.text_or_none("conversation")).transpose()?,
         None => None,
     }
@@ -77,7 +81,7 @@ pub(crate) async fn launch(
         record_input: false,
         cols: 120,
         rows: 32,
-        resumes: resumed.is_some().then_some(how.resumes).flatten(),
+        resumes: resumed.is_some().then_some(resumes).flatten(),
         conversation: resumed,
         task: Some((task, fence)),
         worker: Some(SessionWorker { id: slot.id, name: slot.name.clone(), colour: slot.colour }),
@@ -131,6 +135,20 @@ pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -
     tx.put_task(row);
     activities_of_tasks::began(tx, made.id).await?;
     Ok(made)
+}
+
+/// The session whose work was accepted before the task was reopened, if it ended in this workspace with the same agent.
+async fn follows_up(
+    tx: &mut Tx<'_>,
+    slot: &WorkerRow,
+    row: &TaskRow,
+    place: &Workspace,
+) -> Result<Option<SessionId>, StoreError> {
+    let sql = "SELECT s.id FROM sessions s JOIN attempts a ON a.task = s.task AND a.number = $2 \
+               WHERE s.task = $1 AND s.workspace = $3 AND s.agent = $4 AND s.ended_at IS NOT NULL \
+               AND s.conversation IS NOT NULL AND a.outcome = 'accepted' ORDER BY s.created_at DESC, s.id DESC LIMIT 1";
+    let values = args![row.id.to_string(), row.attempt.saturating_sub(1), place.id.to_string(), &slot.agent];
+    tx.read().first(sql, values).await?.map(|found| found.parsed("id")).transpose()
 }
 
 /// The task's previous workspace, if this worker can continue there.
