@@ -1,5 +1,6 @@
 //! One caller's state: its connection to the hub, its defaults, and the tasks that it holds.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Desk {
     pub(crate) pulse: Arc<Pulse>,
     held: Mutex<Vec<Held>>,
     pub(crate) only_project: Mutex<Option<ProjectId>>,
+    /// How often each task was edited, as far as the caller knows.
+    pub(crate) edits: Mutex<HashMap<TaskId, u32>>,
 }
 
 /// A held task.
@@ -73,7 +76,7 @@ impl Desk {
     /// A state without tasks.
     pub fn new(verbs: Arc<dyn Verbs>, settings: Settings) -> Self {
         let pulse = Arc::new(Pulse::new(settings.grace));
-        Self { verbs, settings, pulse, held: Mutex::default(), only_project: Mutex::default() }
+        Self { verbs, settings, pulse, held: Mutex::default(), only_project: Mutex::default(), edits: Mutex::default() }
     }
 
     /// The time since the last call.
@@ -111,6 +114,7 @@ impl Desk {
         // A worker has one task: an earlier reported one does not return to it.
         all.retain(|held| held.hold.task != hold.task && held.worker != worker);
         all.push(Held { hold, worker, answer, asked: Vec::new(), handed_in: None, keeper });
+        self.edits.lock().insert(hold.task, taken.lease.edits);
     }
 
     /// Forgets a task that is no longer held.

@@ -21,6 +21,11 @@ pub(crate) struct TextArg {
 }
 
 impl TextArg {
+    /// A text given as an option; `-` reads standard input.
+    pub(crate) fn of(text: String) -> Self {
+        Self { text: Some(text), file: None }
+    }
+
     /// The text, if given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         match (&self.text, &self.file) {

@@ -1,6 +1,6 @@
 //! `add_tasks`: adds a coordinator's tasks.
 
-use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
+use protocol::{AddedTasks, Call, Criterion, TaskAdd, TasksAdd};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,8 @@ pub(super) static SPEC: Spec = Spec {
     reads: false,
 };
 
-fn schema() -> Value {
+/// The schema of acceptance criteria.
+pub(super) fn acceptance() -> Value {
     let criterion = json!({
         "type": "object",
         "description": "What must be true. file_exists: path. file_matches: path and one or more of regex, not_regex, \
@@ -55,13 +56,17 @@ fn schema() -> Value {
         "required": ["kind"],
         "additionalProperties": false,
     });
+    json!({ "type": "array", "items": criterion, "description": "The criteria that the work is checked against." })
+}
+
+fn schema() -> Value {
     let task = json!({
         "type": "object",
         "properties": {
             "id": schema::text("A name for this task within this call, so that others can depend on it."),
             "description": schema::text("What to do. The first line is the title."),
             "context": schema::text("What the worker should know: decisions, relevant places."),
-            "acceptance": json!({ "type": "array", "items": criterion, "description": "The criteria that the work is checked against." }),
+            "acceptance": acceptance(),
             "files": schema::texts("Files that the task changes: paths or patterns. Keeps two workers from changing the same file."),
             "deps": schema::texts("Tasks that must be done first: names from this call, or existing tasks (CALC-12 or tsk_…)."),
             "priority": schema::number(0, 9, "Higher goes first; default 5."),
@@ -113,22 +118,26 @@ fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
     };
     task.retain(|_, value| !value.is_null());
     if let Some(Value::Array(criteria)) = task.get_mut("acceptance") {
-        for (place, criterion) in criteria.iter_mut().enumerate() {
-            if let Value::Object(fields) = criterion {
-                fields.retain(|_, value| !value.is_null());
-            }
-            if let Err(error) = serde_json::from_value::<protocol::Criterion>(criterion.clone()) {
-                let text = format!(
-                    "tasks[{index}].acceptance[{place}] is invalid: {error}. It must look like {{\"kind\": \"file_exists\", \
-                     \"path\": \"…\"}}; the kinds are file_exists, file_matches, command, only_touches, \
-                     no_conflict_with_base, committed, text. Nothing was added."
-                );
-                return Err(Trouble::new(text));
-            }
+        for (place, one) in criteria.iter_mut().enumerate() {
+            *one = json!(criterion(&format!("tasks[{index}].acceptance[{place}]"), one.take())?);
         }
     }
     serde_json::from_value(Value::Object(task)).map_err(|error| {
         Trouble::new(format!("tasks[{index}] is invalid: {error}. Nothing was added: fix it and call again."))
+    })
+}
+
+/// Parses a criterion; an error names its place.
+pub(super) fn criterion(place: &str, mut given: Value) -> Result<Criterion, Trouble> {
+    if let Value::Object(fields) = &mut given {
+        fields.retain(|_, value| !value.is_null());
+    }
+    serde_json::from_value(given).map_err(|error| {
+        Trouble::new(format!(
+            "{place} is invalid: {error}. It must look like {{\"kind\": \"file_exists\", \"path\": \"…\"}}; the kinds are \
+             file_exists, file_matches, command, only_touches, no_conflict_with_base, committed, text. Nothing was \
+             changed."
+        ))
     })
 }
 

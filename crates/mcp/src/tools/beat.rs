@@ -1,6 +1,6 @@
 //! `heartbeat`: renews the lease, reports progress, and returns people's answers.
 
-use protocol::{Call, Escalation, Lease, TaskHeartbeat};
+use protocol::{Call, Escalation, Lease, TaskDetail, TaskHeartbeat};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -44,12 +44,30 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let lease: Result<Lease, _> = ask(&*desk.verbs, Call::TaskHeartbeat { task: hold.task, input }).await;
     let lease = lease.map_err(|problem| lost(desk, hold, problem.into()))?;
     let mut answer = json!({ "task": hold.task, "lease_ends_at": lease.expires_at, "next": "Continue your work." });
+    if let Some(changed) = changed(desk, hold, lease.edits).await {
+        answer["changed"] = changed;
+        answer["next"] = json!("The task was changed: read `changed` and continue with it.");
+    }
     let answers = answers(desk, hold).await;
     if !answers.is_empty() {
         answer["answers"] = json!(answers);
         answer["next"] = json!("A person has answered: continue with the answer.");
     }
     Ok(answer)
+}
+
+/// The task as it is now, if it was edited since the last call.
+async fn changed(desk: &Desk, hold: Hold, edits: u32) -> Option<Value> {
+    if desk.edits.lock().insert(hold.task, edits).unwrap_or(0) == edits {
+        return None;
+    }
+    let task = ask::<TaskDetail>(&*desk.verbs, Call::TaskShow { task: hold.task }).await.ok()?.task;
+    Some(json!({
+        "description": task.description,
+        "context": task.context,
+        "acceptance": task.acceptance,
+        "files": task.files,
+    }))
 }
 
 /// What the hub's refusal means for a held task.

@@ -3,9 +3,12 @@
 mod add;
 mod args;
 mod diff;
+mod edit;
+mod editor;
 mod export;
 mod graph;
 mod list;
+mod many;
 mod nobody;
 mod show;
 mod take_over;
@@ -16,7 +19,7 @@ mod worker_verbs;
 
 use client::Client;
 use domain::{Short, TaskId};
-use protocol::{Call, Project, Task, TaskFilter, TaskLine, TaskReason, Worker, task_schema};
+use protocol::{Call, Project, Task, TaskFilter, TaskLine, Worker, task_schema};
 
 use args::ScopeArgs;
 pub(crate) use args::TaskCommand;
@@ -47,16 +50,10 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
         TaskCommand::Diff { task, stat } => diff::run(&task, stat, context).await?,
         TaskCommand::Graph(args) => graph::run(args, context).await?,
         TaskCommand::Watch(args) => return watch::run(args, context).await,
-        TaskCommand::Cancel { task, reason } => {
-            let client = context.client()?;
-            let (task, input) = (id(&client, &task).await?, TaskReason { reason });
-            said(&client.ask(Call::TaskCancel { task, input }).await?, out)?;
-        }
-        TaskCommand::Retry { task, reason } => {
-            let client = context.client()?;
-            let (task, input) = (id(&client, &task).await?, TaskReason { reason });
-            said(&client.ask(Call::TaskRetry { task, input }).await?, out)?;
-        }
+        TaskCommand::Edit(args) => edit::run(*args, context).await?,
+        TaskCommand::Reopen { task, text } => edit::reopen(&task, &text, context).await?,
+        TaskCommand::Cancel(args) => return many::run(many::Act::Cancel, args, context).await,
+        TaskCommand::Retry(args) => return many::run(many::Act::Retry, args, context).await,
         TaskCommand::TakeOver(args) => take_over::run(args, context).await?,
         TaskCommand::Export(args) => export::run(args, context).await?,
         TaskCommand::Take(args) => return worker_verbs::take(args, context).await,
@@ -112,6 +109,11 @@ pub(crate) async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<TaskL
 }
 
 impl ScopeArgs {
+    /// Whether nothing was named.
+    fn is_empty(&self) -> bool {
+        self.project.is_none() && self.activity.is_none() && self.worker.is_none()
+    }
+
     /// The same with ids.
     async fn filter(&self, client: &Client) -> Result<TaskFilter, Failure> {
         Ok(TaskFilter {

@@ -9,6 +9,7 @@ use protocol::Criterion;
 use super::worker_args::{AskArgs, HeartbeatArgs, ReleaseArgs, ReportArgs, TURNS, TakeArgs, TurnArgs};
 use crate::commands::words;
 use crate::task_file::Format;
+use crate::text_arg::TextArg;
 
 /// Subcommands for tasks.
 #[derive(Debug, Subcommand)]
@@ -39,22 +40,20 @@ pub(crate) enum TaskCommand {
     Graph(GraphArgs),
     /// Follow tasks as they change
     Watch(WatchArgs),
-    /// Cancel a task; its worker stops
-    Cancel {
+    /// Change a task that is not over; without options, in your editor
+    Edit(Box<EditArgs>),
+    /// Ask for more in a done task: it returns to the queue with your words
+    Reopen {
         /// The task: CALC-12, its id or its title
         task: String,
-        /// Why, for people who read it later
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
+        /// What to do now; the next worker reads it
+        #[command(flatten)]
+        text: TextArg,
     },
-    /// Put a failed, escalated or cancelled task back into the queue
-    Retry {
-        /// The task: CALC-12, its id or its title
-        task: String,
-        /// What to do differently; the next worker reads it
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-    },
+    /// Cancel tasks; their workers stop
+    Cancel(ManyArgs),
+    /// Put failed, escalated or cancelled tasks back into the queue
+    Retry(ManyArgs),
     /// Continue a task on your own runner; its worker stops, and its work is kept
     TakeOver(TakeOverArgs),
     /// Export tasks as JSONL that `task add --file` accepts
@@ -160,6 +159,77 @@ pub(crate) struct AddArgs {
     /// The activity that it belongs to (id or name) [default: a new one when the work starts]
     #[arg(long, value_name = "ACTIVITY", conflicts_with = "file")]
     pub(crate) activity: Option<String>,
+}
+
+/// Changes to a task; everything that you do not name stays as it is.
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    /// The task: CALC-12, its id or its title
+    pub(crate) task: String,
+    /// The description, title first; `-` reads standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Background that the worker should know
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) context: Option<String>,
+    /// An acceptance criterion; may be repeated, replaces the list
+    #[arg(long = "accept", value_name = "CRITERION", value_parser = plan::criterion)]
+    pub(crate) acceptance: Vec<Criterion>,
+    /// Remove all acceptance criteria
+    #[arg(long = "no-accept", conflicts_with = "acceptance")]
+    pub(crate) no_acceptance: bool,
+    /// The files that the task changes, separated by commas; may be repeated, replaces the list
+    #[arg(long, alias = "file", value_name = "PATH", value_delimiter = ',')]
+    pub(crate) files: Vec<String>,
+    /// Remove all files
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) no_files: bool,
+    /// A task that must be done first (CALC-12, id or title); may be repeated, replaces the list
+    #[arg(long = "after", alias = "dep", value_name = "TASK")]
+    pub(crate) deps: Vec<String>,
+    /// Remove all dependencies
+    #[arg(long = "no-after", alias = "no-deps", conflicts_with = "deps")]
+    pub(crate) no_deps: bool,
+    /// From 0 to 9; higher goes first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub(crate) priority: Option<u8>,
+    /// An ability that the worker must have; may be repeated, replaces the list
+    #[arg(long = "need", value_name = "ABILITY")]
+    pub(crate) needs: Vec<String>,
+    /// Remove all needs
+    #[arg(long, conflicts_with = "needs")]
+    pub(crate) no_needs: bool,
+}
+
+impl EditArgs {
+    /// Whether no change was named.
+    pub(crate) fn is_empty(&self) -> bool {
+        let none = [self.no_acceptance, self.no_files, self.no_deps, self.no_needs];
+        let texts = self.description.is_none() && self.context.is_none() && self.priority.is_none();
+        let lists = self.files.is_empty() && self.deps.is_empty() && self.needs.is_empty();
+        texts && lists && self.acceptance.is_empty() && !none.contains(&true)
+    }
+}
+
+/// Tasks by name, or by what they have in common.
+#[derive(Debug, Args)]
+pub(crate) struct ManyArgs {
+    /// The tasks: CALC-12, ids or titles
+    pub(crate) tasks: Vec<String>,
+    /// Why; people read it later, and the next worker of a retried task
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Only tasks with this status; may be repeated
+    #[arg(long, value_parser = words::task_status(), conflicts_with = "tasks")]
+    pub(crate) status: Vec<TaskStatus>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// All tasks that it applies to, in all projects or in those named
+    #[arg(long, conflicts_with = "tasks")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// Which tasks.

@@ -1,12 +1,11 @@
 //! `shopfloor task take-over`: asks before it runs a colleague's command on your own runner.
 
-use std::io::{IsTerminal, Write};
-
 use client::{Client, ClientError};
 use domain::TaskId;
 use protocol::{Call, Me, ProblemKind, Runner, Sandbox, SessionDetail, Task, TaskDetail, TaskTakeOver};
 
 use super::args::TakeOverArgs;
+use crate::confirm::{asked, can_ask};
 use crate::output::clean;
 use crate::pick::pick_if;
 use crate::{Context, Failure};
@@ -51,7 +50,7 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
         crate::output::say(&shown);
         return Ok(found.argv);
     }
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    if !can_ask() {
         return Err(Failure::usage(shown).advise(ADVICE));
     }
     crate::output::say(&shown);
@@ -62,14 +61,3 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
 }
 
 const ADVICE: &str = "pass --yes to run it, `-- PROGRAM` for your own command, or --agent NAME for another agent";
-
-/// Asks on the terminal; only a yes counts.
-fn asked(question: &str) -> Result<bool, Failure> {
-    let unread = |error: std::io::Error| Failure::other(format!("could not read the answer: {error}"));
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).map_err(unread)?;
-    drop(stderr);
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(unread)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-}
