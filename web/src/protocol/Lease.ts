@@ -17,4 +17,8 @@ fence: number,
 /**
  * When it ends unless it is renewed.
  */
-expires_at: Timestamp, };
+expires_at: Timestamp, 
+/**
+ * How often the task was edited: if the number has grown, read the task again.
+ */
+edits: number, };

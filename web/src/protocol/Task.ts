@@ -88,11 +88,15 @@ session: SessionId | null,
  */
 progress: string | null, 
 /**
- * Who added it.
+ * How often it was edited.
+ */
+edits: number, 
+/**
+ * Who wrote it: who added it, or who else changed its text last.
  */
 created_by: UserRef, 
 /**
- * Whether the person or an agent of theirs added it.
+ * Whether the person or an agent of theirs wrote it.
  */
 author_kind: AuthorKind, 
 /**

@@ -73,6 +73,8 @@ export const ANSWER_KIND = {
   "task.check": "plan",
   "task.cancel": "task",
   "task.retry": "task",
+  "task.edit": "task",
+  "task.reopen": "task",
   "task.take": "taken",
   "task.heartbeat": "lease",
   "task.report": "report",

@@ -1,8 +1,8 @@
 import type { Criterion, TaskAdd } from "../../protocol";
 import { argvOf } from "../../state/execution/agents";
 
-/** A criterion in the form. */
-export type Draft = { kind: Criterion["kind"]; value: string };
+/** A criterion in the form; `as`: the one of the task that is edited. */
+export type Draft = { kind: Criterion["kind"]; value: string; as?: Criterion };
 
 /** The kinds of criteria in the form; the others need JSON. */
 export const KINDS: readonly { kind: Criterion["kind"]; word: string; placeholder: string | null }[] = [

@@ -5,7 +5,7 @@ export type Dialog =
   | { kind: "create-project" }
   | { kind: "create-activity"; project: string }
   | { kind: "spawn"; project: string | null; activity: string | null }
-  | { kind: "add-tasks"; project: string }
+  | { kind: "add-tasks"; project: string; after?: string }
   | { kind: "start-workers"; project: string }
   | { kind: "take-over"; task: string }
   | { kind: "freeze"; project: string | null }

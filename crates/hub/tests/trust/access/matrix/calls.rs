@@ -6,7 +6,7 @@ use domain::{
     ActivityId, ApprovalId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
     SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
 };
-use protocol::{Call, Spec, TaskAsk, TaskTake, TasksAdd, WorkerStart};
+use protocol::{Call, Spec, TaskAsk, TaskReport, TaskTake, TasksAdd, WorkerStart};
 use serde_json::{Value, json};
 
 use super::table::verb_of;
@@ -29,9 +29,10 @@ pub(super) struct Targets {
     pub(super) grant: GrantId,
     pub(super) session: SessionId,
     pub(super) workspace: WorkspaceId,
-    /// Tasks that a worker of the owner's holds with fence 1, and one that nobody has.
+    /// Tasks that a worker of the owner's holds with fence 1, one that nobody has, and one that is done.
     pub(super) held: [TaskId; 2],
     pub(super) idle: TaskId,
+    pub(super) done: TaskId,
     /// Tasks whose reports wait for a person, one with changes, and a comment on it.
     pub(super) reviewed: [TaskId; 2],
     pub(super) changed: TaskId,
@@ -59,6 +60,7 @@ impl Targets {
             workspace: WorkspaceId::generate(),
             held: [TaskId::generate(), TaskId::generate()],
             idle: TaskId::generate(),
+            done: TaskId::generate(),
             reviewed: [TaskId::generate(), TaskId::generate()],
             changed: TaskId::generate(),
             thread: ThreadId::generate(),
@@ -103,6 +105,7 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("project.update/retention", update("retention_days", json!(3))),
         ("project.update/code", update("repositories", json!([]))),
         ("project.update/sandbox", update("sandbox_others", json!(true))),
+        ("project.update/key", update("key", json!(fresh("KEY").replace(' ', "")))),
         ("runner.update", update("sandbox_others", json!(true))),
         ("worker.update", update("name", json!(fresh("worker")))),
         ("work.configure", update("missed", json!(5))),
@@ -111,6 +114,8 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("task.release", json!({ "task": spare })),
         ("task.cancel", json!({ "task": on.idle })),
         ("task.retry", json!({ "task": on.idle })),
+        ("task.edit", update("priority", json!(7))),
+        ("task.reopen", json!({ "task": on.done })),
         ("task.take_over", json!({ "task": on.idle, "input": { "agent": "codex" } })),
         ("task.diff", json!({ "task": on.changed })),
         ("review.comment", json!({ "input": { "path": "src/a.rs", "line": 3 } })),
@@ -167,6 +172,11 @@ pub(super) fn tasks(descriptions: &[&str]) -> TasksAdd {
 
 pub(super) fn take(worker: &str) -> TaskTake {
     TaskTake { task: None, worker: Some(worker.into()), abilities: Vec::new(), wait_seconds: None }
+}
+
+pub(super) fn done_with(fence: u64) -> TaskReport {
+    let (deliverables, context_score, usage, failed) = (None, None, None, None);
+    TaskReport { fence, summary: "done".into(), deliverables, context_score, usage, failed }
 }
 
 pub(super) fn question(fence: u64) -> TaskAsk {

@@ -10,7 +10,7 @@ use protocol::{
 use serde_json::{Value, json};
 use testkit::TestHub;
 
-use super::calls::{Targets, ask, question, take, tasks, workers};
+use super::calls::{Targets, ask, done_with, question, take, tasks, workers};
 use super::table::Kind;
 use crate::links::plan;
 use crate::support::runner::Serving;
@@ -103,6 +103,10 @@ impl Fixture {
         let worker = view!(hub, owner, Workers, Call::WorkerStart { project, input: workers() })[0].id;
         view!(hub, owner, Worker, Call::WorkerStop { worker, input: WorkerStop::default() });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
+        let input = tasks(&["one that is done"]);
+        let done = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input }).tasks[0].id;
+        view!(hub, owner, Taken, Call::TaskTake { project, input: take("one") });
+        view!(hub, owner, Report, Call::TaskReport { task: done, input: done_with(1) });
         let descriptions = [
             "a secret task",
             "another secret task",
@@ -154,6 +158,7 @@ impl Fixture {
             workspace,
             held,
             idle: added.tasks[3].id,
+            done,
             reviewed,
             changed,
             thread,

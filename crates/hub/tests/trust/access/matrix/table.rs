@@ -43,6 +43,7 @@ const CASES: &str = "
     project.update/retention  +       .        -         -          -        .       -
     project.update/code       +       .        -         -          -        .       -
     project.update/sandbox    +       .        -         -          -        .       -
+    project.update/key        +       .        -         -          -        .       -
     activity.list/project     +       .        +         +          +        .       +
     session.list/project      +       .        +         +          +        .       +
     workspace.list/project    +       .        +         +          +        .       +
