@@ -29,6 +29,7 @@ views! {
     }
 
     /// Tasks that were added together.
+    #[derive(Default)]
     AddedTasks {
         /// The tasks, in the order they were given.
         tasks: Vec<TaskLine>,

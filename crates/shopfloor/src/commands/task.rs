@@ -1,6 +1,7 @@
 //! `shopfloor task`.
 
 mod add;
+mod again;
 mod args;
 mod diff;
 mod edit;

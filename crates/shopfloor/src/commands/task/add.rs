@@ -1,10 +1,14 @@
 //! `shopfloor task add` and `check`: from files and arguments to tasks in the queue.
 
+use std::collections::HashMap;
+
 use client::{Client, ClientError};
+use domain::ProjectId;
 use plan::{Fault, Plan};
 use protocol::{Activity, AddedTasks, Call, FieldError, Problem, ProblemKind, Project, TaskAdd, TasksAdd};
 use serde::Serialize;
 
+use super::again::{self, Choice, Sorted};
 use super::args::{AddArgs, CheckArgs};
 use crate::commands::words;
 use crate::output::clean;
@@ -64,25 +68,38 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
     let from_file = from_file.transpose()?;
     let client = context.client()?;
     let project = pick::<Project>(&client, &project_name).await?;
-    let tasks = match from_file {
+    let choice = match (args.update, args.again) {
+        (true, _) => Choice::Update,
+        (_, true) => Choice::Again,
+        _ => Choice::Open,
+    };
+    let sorted = match from_file {
         Some(file) => {
             // The hub reports similar tasks: it also knows the existing ones.
             file.notes.iter().for_each(|note| out.note(&format!("note: {note}")));
-            file.tasks
+            again::sort(file.tasks, project, choice, &client).await?
         }
         None => {
             let task = one(args, &client).await?;
             let open = usize::from(task.acceptance.is_empty());
             plan::no_acceptance(open).iter().for_each(|note| out.note(&format!("note: {note}")));
-            vec![task]
+            Sorted { add: vec![task], update: Vec::new() }
         }
     };
-    let added = client.ask::<AddedTasks>(Call::TaskAdd { project, input: TasksAdd { tasks } }).await;
-    let added = added.map_err(|error| match &error {
-        ClientError::Problem(problem) if problem.kind == ProblemKind::TooLarge => Failure::from(error)
-            .advise("nothing was added; split the file, and refer to tasks of earlier parts by their ids"),
-        _ => error.into(),
-    })?;
+    let Sorted { add: mut tasks, update } = sorted;
+    // New tasks may wait for tasks of the plan that are already there.
+    let there = update.iter().filter_map(|(task, wanted)| Some((wanted.id.clone()?, task.id.to_string())));
+    let mut ids: HashMap<String, String> = there.collect();
+    for dep in tasks.iter_mut().flat_map(|task| &mut task.deps) {
+        if let Some(id) = ids.get(dep) {
+            dep.clone_from(id);
+        }
+    }
+    let added = match tasks.is_empty() {
+        true => AddedTasks::default(),
+        false => add_all(&client, project, tasks).await?,
+    };
+    ids.extend(added.names.iter().map(|named| (named.name.clone(), named.task.to_string())));
     out.show(&added, |out| table(&added, out))?;
     if !out.json {
         for similar in &added.similar {
@@ -90,7 +107,19 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
             out.note(&note.replace('\n', " "));
         }
     }
-    Ok(())
+    match again::update(update, &ids, &client, out).await? {
+        0 => Ok(()),
+        failed => Err(Failure::conflict(format!("{} not updated", words::counted(failed, "task was", "tasks were")))),
+    }
+}
+
+async fn add_all(client: &Client, project: ProjectId, tasks: Vec<TaskAdd>) -> Result<AddedTasks, Failure> {
+    let added = client.ask::<AddedTasks>(Call::TaskAdd { project, input: TasksAdd { tasks } }).await;
+    added.map_err(|error| match &error {
+        ClientError::Problem(problem) if problem.kind == ProblemKind::TooLarge => Failure::from(error)
+            .advise("nothing was added; split the file, and refer to tasks of earlier parts by their ids"),
+        _ => error.into(),
+    })
 }
 
 fn refused(name: &str, faults: &[Fault]) -> Failure {

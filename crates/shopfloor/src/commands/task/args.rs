@@ -138,6 +138,12 @@ pub(crate) struct AddArgs {
     /// The file's format [default: by its name, else by its content]
     #[arg(long, requires = "file")]
     pub(crate) format: Option<Format>,
+    /// Update the open tasks of the project that have the titles of tasks in the file, and add the others
+    #[arg(long, requires = "file")]
+    pub(crate) update: bool,
+    /// Add all tasks of the file, also those whose titles open tasks have
+    #[arg(long, requires = "file", conflicts_with = "update")]
+    pub(crate) again: bool,
     /// Background that the worker should know
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     pub(crate) context: Option<String>,

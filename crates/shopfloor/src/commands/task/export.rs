@@ -18,7 +18,7 @@ const PAGE: u32 = 200;
 pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let filter = args.scope.filter(client).await?;
-    let mut tasks = all(client, filter).await?;
+    let mut tasks = whole(client, filter).await?;
     let over = |status| matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
     let (mut gone, mut cancelled) = (HashSet::new(), HashSet::new());
     if args.open {
@@ -45,8 +45,8 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
     Ok(())
 }
 
-/// All tasks that match a filter, page by page.
-async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> {
+/// All tasks that match a filter with all their fields, page by page.
+pub(super) async fn whole(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> {
     let mut tasks: Vec<Task> = Vec::new();
     loop {
         let filter = TaskFilter { after: tasks.last().map(|task| task.id), limit: Some(PAGE), ..filter.clone() };
