@@ -16,6 +16,7 @@ mod runners;
 mod sandbox;
 mod sessions;
 mod settings;
+mod task_edits;
 mod task_files;
 mod tasks;
 mod transfer;

@@ -128,7 +128,7 @@ fn a_task_from_the_command_line_and_a_similar_one_are_added() {
         fixture.run_with_input(&["task", "add", "--project", "Parser", "--file", "-", "--format", "markdown"], twins);
     assert_eq!(twins.stderr.matches("is similar to").count(), 1, "said once: {twins:?}");
     let listed = fixture.text(&["task", "list"]);
-    assert!(listed.contains("waits for `Fix the login page on mobile Safari`"), "{listed}");
+    assert!(listed.contains("waits for PARS-1 `Fix the login page on mobile Safari`"), "{listed}");
     let from_input =
         fixture.run_with_input(&["task", "add", "--project", "Parser", "-"], "Write docs\n\nAll of them.\n");
     assert_eq!(from_input.code, 0, "{from_input:?}");

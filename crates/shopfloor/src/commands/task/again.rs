@@ -78,7 +78,7 @@ fn ask(sorted: Sorted) -> Result<Sorted, Failure> {
     let count = words::counted(sorted.update.len(), "task", "tasks");
     let shown: Vec<String> = sorted.update.iter().take(SHOWN).map(|(there, _)| there.short.clone()).collect();
     let more = if sorted.update.len() > SHOWN { ", …" } else { "" };
-    let found = format!("{count} of this file are already open in the project: {}{more}", shown.join(", "));
+    let found = format!("already open in the project, by title: {count} of this file ({}{more})", shown.join(", "));
     if !can_ask() {
         let advice = "nothing was added; pass --update to update them, or --again to add them again";
         return Err(Failure::conflict(found).advise(advice));
