@@ -17,6 +17,7 @@ const TOOLS: [&str; 12] = [
     "ask",
     "chat_read",
     "chat_send",
+    "edit_task",
     "escalate",
     "heartbeat",
     "list_tasks",
