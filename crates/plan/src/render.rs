@@ -64,6 +64,7 @@ fn criterion_line(criterion: &Criterion) -> String {
         Criterion::OnlyTouches { globs } => format!("only_touches: {}", words::join(globs)),
         Criterion::NoConflictWithBase {} => "no_conflict_with_base".to_owned(),
         Criterion::Committed {} => "committed".to_owned(),
+        Criterion::Approved {} => "approved".to_owned(),
         Criterion::Text { text } => text.clone(),
     };
     let reads_back = |line: &String| !line.contains('\n') && criterion::parse(line).as_ref() == Ok(criterion);

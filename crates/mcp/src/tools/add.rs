@@ -135,7 +135,7 @@ pub(super) fn criterion(place: &str, mut given: Value) -> Result<Criterion, Trou
     serde_json::from_value(given).map_err(|error| {
         Trouble::new(format!(
             "{place} is invalid: {error}. It must look like {{\"kind\": \"file_exists\", \"path\": \"…\"}}; the kinds are \
-             file_exists, file_matches, command, only_touches, no_conflict_with_base, committed, text. Nothing was \
+             file_exists, file_matches, command, only_touches, no_conflict_with_base, committed, approved, text. Nothing was \
              changed."
         ))
     })
