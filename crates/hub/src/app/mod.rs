@@ -7,6 +7,7 @@ mod criteria;
 mod diff;
 mod execution;
 mod fresh;
+mod merge;
 mod people;
 mod projects;
 mod recordings;

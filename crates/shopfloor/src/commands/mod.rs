@@ -17,6 +17,7 @@ mod instructions;
 mod invite;
 mod login;
 mod mcp;
+mod merge;
 mod metrics;
 mod observer;
 mod presence;
@@ -85,6 +86,9 @@ pub(crate) enum Command {
     /// How a project hands out its tasks
     #[command(subcommand)]
     Work(work::WorkCommand),
+    /// Merge queues: branches that are tested together before they land
+    #[command(subcommand)]
+    Merge(merge::MergeSubcommand),
     /// Questions that need a person's answer
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
@@ -168,6 +172,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Task(command) => return task::run(command, context).await,
         Command::Worker(command) => worker::run(command, context).await?,
         Command::Work(command) => work::run(command, context).await?,
+        Command::Merge(command) => merge::run(command, context).await?,
         Command::Escalation(command) => escalation::run(command, context).await?,
         Command::Review(command) => review::run(command, context).await?,
         Command::Approval(command) => approval::run(command, context).await?,

@@ -152,6 +152,8 @@ impl State {
             },
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
             Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } => {}
+            // Pages ask for merge queues when they show them.
+            Change::MergeQueue { .. } | Change::Candidate { .. } | Change::MergeSettings { .. } => {}
             Change::Unknown => panic!("a hub tells only what it knows"),
             Change::Workspace { workspace } => {
                 let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };

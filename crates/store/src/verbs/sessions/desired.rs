@@ -10,6 +10,7 @@ use protocol::{Deliverables, EscalationContext, WrittenBy};
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox, unless_own, written_by};
+use crate::verbs::merge;
 use crate::verbs::work::workers::facts::Under;
 use crate::verbs::work::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
@@ -99,7 +100,7 @@ impl Store {
             heartbeat_seconds: heartbeat(&mut c, runner).await?,
             retention: retention(&mut c, runner).await?,
             answers: approvals::answers(&mut c, runner).await?,
-            merges: Vec::new(),
+            merges: merge::desired(&mut c, runner).await?,
         }))
     }
 
