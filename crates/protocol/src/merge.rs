@@ -62,12 +62,12 @@ macro_rules! merge {
             /// A branch in a merge queue, with its runs.
             MergeShow "merge.show" GET "/api/candidates/{candidate}"
                 { path candidate: CandidateId } -> 200 CandidateDetail, See;
-            /// Takes a branch out of its merge queue.
-            MergeRemove "merge.remove" DELETE "/api/candidates/{candidate}"
-                { path candidate: CandidateId } -> 200 Candidate, Write;
             /// Lets a branch land although the project has no checks.
             MergeConfirm "merge.confirm" POST "/api/candidates/{candidate}/confirm"
                 { path candidate: CandidateId } -> 200 Candidate, Decide;
+            /// Takes a branch out of its merge queue.
+            MergeRemove "merge.remove" DELETE "/api/candidates/{candidate}"
+                { path candidate: CandidateId } -> 200 Candidate, Write;
         }
     } } };
 }

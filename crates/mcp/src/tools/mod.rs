@@ -7,6 +7,7 @@ mod beat;
 mod chat;
 mod doing;
 mod list;
+mod merge;
 mod report;
 mod review;
 mod take;
@@ -45,6 +46,7 @@ pub(crate) static ALL: &[&Spec] = &[
     &activity::SPEC,
     &doing::SPEC,
     &add::SPEC,
+    &merge::SPEC,
 ];
 
 /// Runs a tool; its answer is an object whose `next` says what to do.
@@ -64,6 +66,7 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "activity_update" => activity::run(desk, decode(shape, given)?).await,
         "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
         "add_tasks" => add::run(desk, decode(shape, given)?).await,
+        "merge_request" => merge::run(desk, decode(shape, given)?).await,
         other => Err(Trouble::new(format!("unknown tool `{other}`"))),
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn names(list: &Value) -> Vec<&str> {
 }
 
 /// Every promised tool.
-pub(crate) const TOOLS: [&str; 12] = [
+pub(crate) const TOOLS: [&str; 13] = [
     "list_tasks",
     "take_task",
     "heartbeat",
@@ -116,4 +116,5 @@ pub(crate) const TOOLS: [&str; 12] = [
     "activity_update",
     "who_is_doing_what",
     "add_tasks",
+    "merge_request",
 ];

@@ -6,6 +6,8 @@ import type {
   Escalation,
   EscalationId,
   Me,
+  MergeQueue,
+  MergeSettings,
   Message,
   PresenceEntry,
   Project,
@@ -75,6 +77,12 @@ export type Floor = Things & {
   boards: ReadonlyMap<ProjectId, Board>;
   /** Decisions since the page was opened, newest first. */
   decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
+  /** Merge queues that were fetched, or moved since the page was opened. */
+  merges: ReadonlyMap<ProjectId, readonly MergeQueue[]>;
+  /** How projects merge, as far as it changed since the page was opened. */
+  merging: ReadonlyMap<ProjectId, MergeSettings>;
+  /** Counts branches that left the merge queues since the page was opened. */
+  mergesEnded: number;
 };
 
 /** No objects. */
@@ -106,4 +114,7 @@ export const EMPTY: Floor = {
   presence: new Map(),
   boards: new Map(),
   decisions: new Map(),
+  merges: new Map(),
+  merging: new Map(),
+  mergesEnded: 0,
 };

@@ -2,7 +2,7 @@ import type { Change } from "../../protocol";
 import type { Things } from "./floor";
 import { dropWhere, put, putAll, unreachable, without } from "../../lib/maps";
 
-/** The objects after a change; `apply` handles messages, tasks, decisions and unshared execution. */
+/** The objects after a change; `apply` handles messages, tasks, decisions, merge queues and unshared execution. */
 export function change<T extends Things>(things: T, what: Change): T {
   switch (what.kind) {
     case "user":
@@ -54,6 +54,9 @@ export function change<T extends Things>(things: T, what: Change): T {
     case "message":
     case "tasks":
     case "work_entry":
+    case "merge_queue":
+    case "candidate":
+    case "merge_settings":
       return things;
     default:
       return unreachable(what, things);

@@ -11,7 +11,7 @@ use super::strict;
 use crate::support::{Reply, ann, begin, send};
 
 /// Each tool is some of the verbs, and bounded as they are.
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 13] = [
     "activity_update",
     "add_tasks",
     "ask",
@@ -20,6 +20,7 @@ const TOOLS: [&str; 12] = [
     "escalate",
     "heartbeat",
     "list_tasks",
+    "merge_request",
     "report",
     "review_reply",
     "take_task",

@@ -13,6 +13,8 @@ use crate::{Caller, Command, Store, StoreError};
 
 /// The default and maximum number of listed branches.
 const PAGE: (u32, u32) = (100, 500);
+/// The size of all logs in one answer, in bytes: the newest are shown.
+const MAX_LOGS: usize = 1024 * 1024;
 /// The target branch of a repository that names none.
 const MAIN: &str = "main";
 
@@ -179,6 +181,9 @@ impl Command for verbs::MergeRemove {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Candidate, StoreError> {
         let caller = tx.caller;
         let row = find(tx.read(), caller, self.candidate, Action::Write).await?;
+        if row.state == CandidateState::Removed {
+            return shown(tx, self.candidate).await;
+        }
         if row.ended_at.is_some() {
             return Err(StoreError::Conflict(format!("`{}` has left the queue: it {}", row.branch, past(row.state))));
         }
@@ -264,6 +269,14 @@ impl Store {
         let looks = projects::check(&mut c, caller, row.key.project, Action::SeeExecution, "candidate").await.is_ok();
         let candidate = view::one(&mut c, id, self.now()).await?.ok_or(StoreError::NotFound("candidate"))?;
         let runs = rows::runs_of(&mut c, id).await?;
-        Ok(CandidateDetail { candidate, runs: runs.into_iter().map(|run| view::run(run, looks)).collect() })
+        let mut runs: Vec<_> = runs.into_iter().map(|run| view::run(run, looks)).collect();
+        let mut room = MAX_LOGS;
+        for check in runs.iter_mut().flat_map(|run| &mut run.checks) {
+            match room.checked_sub(check.log.len()) {
+                Some(left) => room = left,
+                None => check.log.clear(),
+            }
+        }
+        Ok(CandidateDetail { candidate, runs })
     }
 }
