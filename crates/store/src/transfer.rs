@@ -38,6 +38,8 @@ const TABLES: &[(&str, &str)] = &[
     ("review_threads", "id"),
     ("review_comments", "thread, number"),
     ("review_approvals", "report"),
+    ("landings", "id"),
+    ("landing_settings", "project"),
     ("approvals", "id"),
     ("grants", "id"),
     ("workers", "id"),

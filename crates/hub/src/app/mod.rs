@@ -8,6 +8,7 @@ mod diff;
 mod execution;
 mod fresh;
 mod merge;
+mod landing;
 mod people;
 mod projects;
 mod recordings;

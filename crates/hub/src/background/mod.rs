@@ -2,6 +2,7 @@
 
 mod foreman;
 mod merges;
+mod lander;
 mod mover;
 mod tidy;
 mod witness;
@@ -35,6 +36,7 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), mover::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), tidy::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), merges::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), lander::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

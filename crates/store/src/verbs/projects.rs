@@ -444,6 +444,8 @@ impl Command for verbs::ProjectDelete {
             "DELETE FROM task_queue WHERE project = $1",
             "DELETE FROM tasks WHERE project = $1",
             "DELETE FROM workers WHERE project = $1",
+            "DELETE FROM landings WHERE project = $1",
+            "DELETE FROM landing_settings WHERE project = $1",
             "DELETE FROM work_settings WHERE project = $1",
             "DELETE FROM work_log WHERE project = $1",
             "DELETE FROM freezes WHERE project = $1",

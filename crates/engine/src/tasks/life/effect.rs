@@ -65,6 +65,8 @@ pub enum Effect {
     },
     /// The dependants have one open dependency less.
     FreeDependants,
+    /// The accepted work lands by itself, if the project says so.
+    LandWork,
     /// The dependants become unreachable.
     BlockDependants,
     /// The dependants become reachable again.

@@ -85,7 +85,7 @@ impl Store {
                     o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
         let sessions = format!(
             "{} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
-             s.status <> 'starting' OR {free}) AND (w.moves_from IS NULL OR s.stop IS NOT NULL) \
+             s.status <> 'starting' OR {free}) AND ((w.moves_from IS NULL AND w.awaits_works = 0) OR s.stop IS NOT NULL) \
              ORDER BY s.created_at, s.id",
             columns()
         );
