@@ -81,6 +81,8 @@ fn subject(change: &Change) -> String {
         Change::MergeSettings { project, .. } => format!("merging in {project}"),
         Change::MergeQueue { queue } => format!("merge queue of {} {}", queue.project, queue.target),
         Change::Candidate { candidate } => candidate.id.to_string(),
+        Change::Landing { landing } => landing.id.to_string(),
+        Change::LandingSettings { project, .. } => format!("landing in {project}"),
         Change::ExecutionGone { project } => format!("execution of {project}"),
         Change::Unknown => "unknown".to_owned(),
     }

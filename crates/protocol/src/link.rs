@@ -270,8 +270,10 @@ pub enum FactBody {
     WorksConflict {
         /// The workspace.
         workspace: WorkspaceId,
-        /// The reports of the conflicting works; the first may be absent, if the base itself conflicts.
-        reports: Vec<ReportId>,
+        /// The work, or the base branch, that others conflict with.
+        first: String,
+        /// The work that conflicts with it.
+        second: String,
         /// The files.
         paths: Vec<String>,
     },

@@ -5,6 +5,7 @@
 mod cli;
 mod colours;
 mod commands;
+mod confirm;
 mod context;
 mod failure;
 mod help;

@@ -15,6 +15,7 @@ mod freeze;
 mod history;
 mod instructions;
 mod invite;
+mod land;
 mod login;
 mod mcp;
 mod merge;
@@ -109,6 +110,11 @@ pub(crate) enum Command {
     /// Workspaces: git clones on their own branches, where sessions work
     #[command(subcommand)]
     Workspace(workspace::WorkspaceCommand),
+    /// Bring accepted work to the repository: publish its branch, then merge it through the queue
+    Land(land::LandArgs),
+    /// Landings, and what happens to accepted work of a project
+    #[command(subcommand)]
+    Landing(land::LandingCommand),
     /// Recordings of sessions
     #[command(subcommand)]
     Recording(recording::RecordingCommand),
@@ -165,6 +171,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Chat(command) => chat::run(command, context).await?,
         Command::Token(command) => token::run(command, context).await?,
         Command::Login(args) => login::run(args, context).await?,
+        Command::Land(args) => land::land(args, context).await?,
+        Command::Landing(command) => land::run(command, context).await?,
         Command::Invite(command) => invite::run(command, context).await?,
         Command::Observer(command) => observer::run(command, context).await?,
         Command::Session(command) => return session::run(command, context).await,

@@ -38,6 +38,8 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::MergeQueue { .. } => "merge queue".to_owned(),
         Change::Candidate { candidate } => format!("candidate {}", candidate.branch),
         Change::MergeSettings { .. } => "merge settings".to_owned(),
+        Change::Landing { landing } => format!("landing {}", landing.branch),
+        Change::LandingSettings { .. } => "landing settings".to_owned(),
         Change::Unknown => "unknown".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()

@@ -1,7 +1,5 @@
 //! `shopfloor task take-over`: asks before it runs a colleague's command on your own runner.
 
-use std::io::{IsTerminal, Write};
-
 use client::{Client, ClientError};
 use domain::TaskId;
 use protocol::{Call, Me, ProblemKind, Runner, Sandbox, SessionDetail, Task, TaskDetail, TaskTakeOver};
@@ -9,7 +7,7 @@ use protocol::{Call, Me, ProblemKind, Runner, Sandbox, SessionDetail, Task, Task
 use super::args::TakeOverArgs;
 use crate::output::clean;
 use crate::pick::pick_if;
-use crate::{Context, Failure};
+use crate::{Context, Failure, confirm};
 
 /// Takes a task over.
 pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Failure> {
@@ -51,25 +49,14 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
         crate::output::say(&shown);
         return Ok(found.argv);
     }
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    if !confirm::can_ask() {
         return Err(Failure::usage(shown).advise(ADVICE));
     }
     crate::output::say(&shown);
-    match asked("run it? [y/N] ")? {
+    match confirm::ask("run it? [y/N] ")? {
         true => Ok(found.argv),
         false => Err(Failure::usage("nothing was taken over").advise(ADVICE)),
     }
 }
 
 const ADVICE: &str = "pass --yes to run it, `-- PROGRAM` for your own command, or --agent NAME for another agent";
-
-/// Asks on the terminal; only a yes counts.
-fn asked(question: &str) -> Result<bool, Failure> {
-    let unread = |error: std::io::Error| Failure::other(format!("could not read the answer: {error}"));
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).map_err(unread)?;
-    drop(stderr);
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(unread)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-}

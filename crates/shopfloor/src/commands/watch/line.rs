@@ -73,6 +73,8 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::WorkSettings { project, .. } | Change::MergeSettings { project, .. } => Some(*project),
         Change::MergeQueue { queue } => Some(queue.project),
         Change::Candidate { candidate } => Some(candidate.project),
+        Change::LandingSettings { project, .. } => Some(*project),
+        Change::Landing { landing } => Some(landing.project),
         Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } | Change::Unknown => None,
     }
 }
@@ -138,6 +140,8 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::MergeSettings { project, .. } => format!("merge     settings of {} changed", names.of(*project)),
         Change::MergeQueue { queue } => work::merge_queue(queue),
         Change::Candidate { candidate } => work::candidate(candidate),
+        Change::Landing { landing } => work::landing(landing, names),
+        Change::LandingSettings { project, .. } => format!("landing   settings of {} changed", names.of(*project)),
         Change::ExecutionGone { project } => format!("sessions  of {} are no longer shared", names.of(*project)),
         Change::Unknown => "a change that this version does not know".to_owned(),
     }

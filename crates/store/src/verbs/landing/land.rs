@@ -234,15 +234,20 @@ pub(crate) async fn automatically(tx: &mut Tx<'_>, row: &TaskRow) -> Result<(), 
     begin(tx, row.project, work, &how).await.map(|_| ())
 }
 
-/// Publishes accepted work for a dependant whose worker is not on a runner of the hub.
-pub(crate) async fn publish_for_others(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
-    let Some(row) = tx.task(task).await?.filter(|row| row.status() == TaskStatus::Done) else { return Ok(()) };
-    let sql = "SELECT 1 FROM landings l JOIN reports r ON r.id = l.report WHERE r.task = $1 AND l.state <> 'refused'";
-    if tx.read().first(sql, vec![text(task)]).await?.is_some() {
-        return Ok(());
+/// Publishes accepted work for a dependant whose worker is not on a runner of the hub; returns the branch. `None` if
+/// there is no such work, or if it has landed.
+pub(crate) async fn publish_for_others(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<String>, StoreError> {
+    let done = tx.task(task).await?.filter(|row| row.status() == TaskStatus::Done);
+    let (Some(row), Some(kept)) = (done, builds_on::of_task(tx, task).await?) else { return Ok(None) };
+    if kept.work.landed.is_some() {
+        return Ok(None);
+    }
+    let sql = format!("{} WHERE l.report = $1 AND l.state <> 'refused' ORDER BY l.id DESC LIMIT 1", super::COLUMNS);
+    if let Some(there) = tx.read().first(&sql, vec![text(kept.work.report)]).await? {
+        return landing(&there).map(|there| Some(there.branch));
     }
     let how = How { target: None, push_only: true, pull_request: false, asked_by: None };
     let project = row.project;
     let work = of_task(tx, row).await?;
-    begin(tx, project, work, &how).await.map(|_| ())
+    begin(tx, project, work, &how).await.map(|made| Some(made.branch))
 }

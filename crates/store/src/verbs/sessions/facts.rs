@@ -152,8 +152,8 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
             let detail = Some(reason(detail));
             workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await
         }
-        FactBody::WorksConflict { workspace, reports, paths } => {
-            work::waited::conflict(tx, runner, *workspace, reports, paths).await
+        FactBody::WorksConflict { workspace, first, second, paths } => {
+            work::waited::conflict(tx, runner, *workspace, [first, second], paths).await
         }
         FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Tasks, workers and questions as lines.
 
 use domain::{ProjectId, TaskStatus, WorkerStatus};
-use protocol::{Approval, Candidate, Escalation, MergeQueue, ReviewLine, TaskLine, WorkEntry, Worker};
+use protocol::{Approval, Candidate, Escalation, Landing, MergeQueue, ReviewLine, TaskLine, WorkEntry, Worker};
 
 use super::{EXCERPT, Names};
 use crate::commands::words;
@@ -31,6 +31,13 @@ pub(super) fn worker(worker: &Worker, names: &Names) -> String {
 pub(super) fn workers(workers: &[Worker], names: &Names) -> String {
     let at: Vec<WorkerStatus> = workers.iter().map(|worker| worker.status).collect();
     format!("workers   {}", many(workers.first().map(|worker| worker.project), WorkerStatus::ALL, &at, names))
+}
+
+/// Work on its way to the repository.
+pub(super) fn landing(landing: &Landing, names: &Names) -> String {
+    let why = landing.detail.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let project = names.of(landing.project);
+    format!("landing   \"{}\" in {project} is {}{why} ({})", landing.title, landing.state, landing.branch)
 }
 
 /// How many changed where, and their statuses.

@@ -19,7 +19,6 @@ const MOST: usize = 100;
 /// Accepted work, and where it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Built {
-    pub(crate) task: TaskId,
     pub(crate) work: StartWork,
     /// The runner that keeps the work.
     pub(crate) runner: RunnerId,
@@ -30,7 +29,7 @@ pub(crate) struct Built {
     code_by: Option<UserId>,
 }
 
-const COLUMNS: &str = "SELECT r.id, r.task, r.kept, r.runner, t.title, w.owner, w.code_by, \
+const COLUMNS: &str = "SELECT r.id, r.kept, r.runner, t.title, w.owner, w.code_by, \
     (SELECT l.landed FROM landings l WHERE l.report = r.id AND l.state = 'landed' ORDER BY l.id DESC LIMIT 1) AS landed, \
     r.deliverables FROM reports r JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
     WHERE r.verdict = 'accepted' AND r.kept IS NOT NULL";
@@ -45,7 +44,7 @@ fn built(row: &Row) -> Result<Built, StoreError> {
     };
     let branch = row.json::<protocol::Deliverables>("deliverables")?.branch;
     let (owner, code_by) = (row.parsed("owner")?, id_or_none(row, "code_by")?);
-    Ok(Built { task: row.parsed("task")?, work, runner: row.parsed("runner")?, branch, owner, code_by })
+    Ok(Built { work, runner: row.parsed("runner")?, branch, owner, code_by })
 }
 
 /// The accepted work of a task, if a runner keeps it.

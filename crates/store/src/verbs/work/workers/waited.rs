@@ -1,12 +1,12 @@
 //! What follows when a workspace has, or cannot have, the works that it builds on.
 
-use domain::{EscalationKind, ReportId, RunnerId, SessionId, TaskId, WorkspaceId, WorkspaceStatus};
+use domain::{EscalationKind, RunnerId, SessionId, TaskId, WorkspaceId, WorkspaceStatus};
 use engine::tasks::life::{Leaving, Why};
 use protocol::{EscalationContext, Workspace};
 
 use super::stop;
 use crate::StoreError;
-use crate::sql::{args, text};
+use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::work::life;
 use crate::verbs::work::review::ask::{self, Ask};
@@ -57,29 +57,20 @@ pub(crate) async fn conflict(
     tx: &mut Tx<'_>,
     runner: RunnerId,
     workspace: WorkspaceId,
-    reports: &[ReportId],
+    works: [&str; 2],
     paths: &[String],
 ) -> Result<(), StoreError> {
     let Some(before) = workspaces::get(tx.read(), workspace).await?.filter(|found| found.runner == runner) else {
         return Ok(());
     };
-    let mut titles = Vec::new();
-    for report in reports.iter().take(2) {
-        let sql = "SELECT t.title FROM reports r JOIN tasks t ON t.id = r.task WHERE r.id = $1 AND r.project = $2";
-        let found = tx.read().first(sql, args![report.to_string(), before.project.to_string()]).await?;
-        titles.extend(found.map(|row| row.text("title")).transpose()?);
-    }
     let paths: Vec<String> = paths.iter().take(100).map(|path| domain::text::plain(path, 1024)).collect();
     let files = match paths.as_slice() {
         [] => String::new(),
         [one] => format!(" in {one}"),
         [first, rest @ ..] => format!(" in {first} and {} more", rest.len()),
     };
-    let what = match titles.as_slice() {
-        [first, second] => format!("The accepted work of `{first}` and `{second}` conflicts{files}"),
-        [one] => format!("The accepted work of `{one}` conflicts with the base branch{files}"),
-        _ => format!("The accepted work that this task builds on conflicts{files}"),
-    };
+    let [first, second] = works.map(|title| domain::text::plain(&title.replace(['\n', '`'], " "), 300));
+    let what = format!("The accepted work that this task builds on conflicts: {first} and {second}{files}");
     let detail = Some(format!("{what}."));
     workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await?;
     let Some(Waits { session, task: Some(task), .. }) = waits(tx, workspace).await? else { return Ok(()) };
