@@ -3,6 +3,7 @@
 
 mod agents;
 mod builds_on;
+mod forward;
 mod counting;
 mod fixture;
 mod full_disk;

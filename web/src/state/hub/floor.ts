@@ -5,6 +5,9 @@ import type {
   ApprovalId,
   Escalation,
   EscalationId,
+  Landing,
+  LandingId,
+  LandingSettings,
   Me,
   MergeQueue,
   MergeSettings,
@@ -48,6 +51,10 @@ export type Things = {
   reviews: ReadonlyMap<TaskId, ReviewLine>;
   /** The task settings of projects that changed them. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
+  /** Work on its way to a repository, and the newest that arrived. */
+  landings: ReadonlyMap<LandingId, Landing>;
+  /** The landing settings of projects that changed them. */
+  landing: ReadonlyMap<ProjectId, LandingSettings>;
 };
 
 /** The loaded messages of a chat: the newest, back to where the person scrolled. */
@@ -99,6 +106,8 @@ export const NOTHING: Things = {
   approvals: new Map(),
   reviews: new Map(),
   work: new Map(),
+  landings: new Map(),
+  landing: new Map(),
 };
 
 /** The state before the first sync. */

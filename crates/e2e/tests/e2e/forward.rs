@@ -1,0 +1,103 @@
+//! Work flows forward: a dependant starts from what was accepted, and accepted work comes home as a branch.
+
+use std::path::Path;
+use std::process::Command;
+
+use domain::{LandingState, TaskId, TaskStatus};
+use protocol::{AddedTasks, Call, Landing, Project, TaskDetail, TasksAdd, Worker, WorkerStart};
+use serde_json::json;
+use testkit::wait_until;
+
+use crate::fixture::{Fixture, git};
+
+/// Appends the title of its task to the file that all tasks change, and commits unless the title says otherwise.
+const AGENT: &str = r#"
+title=$(sed -n '3p' "$SHOPFLOOR_PROMPT_FILE")
+name=$(printf '%s' "$title" | tr ' ' '-')
+printf '%s\n' "$title" >> calc.txt
+cp calc.txt "$1/$name.part"; mv "$1/$name.part" "$1/$name"
+case "$title" in
+    *quietly*) ;;
+    *) git add calc.txt; git -c user.name=a -c user.email=a@b commit -qm "$title" ;;
+esac
+echo "Did: $title"
+"#;
+
+async fn add(fixture: &Fixture, project: &Project, tasks: serde_json::Value) -> Vec<TaskId> {
+    let input = TasksAdd { tasks: serde_json::from_value(tasks).unwrap() };
+    let added: AddedTasks = fixture.ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
+    added.tasks.iter().map(|task| task.id).collect()
+}
+
+async fn start(fixture: &Fixture, project: &Project, count: u32) {
+    let seen = fixture.folder.path().join("seen");
+    std::fs::create_dir_all(&seen).unwrap();
+    let argv = ["sh", "-c", AGENT, "agent", seen.to_str().unwrap()].map(str::to_owned).to_vec();
+    let input = WorkerStart { agent: "command".into(), argv, count: Some(count), ..Default::default() };
+    let _: Vec<Worker> = fixture.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
+}
+
+async fn done(fixture: &Fixture, tasks: &[TaskId]) {
+    for task in tasks {
+        wait_until("the task is done, without a question", async || {
+            let detail: TaskDetail = fixture.ann.ask(Call::TaskShow { task: *task }).await.ok()?;
+            assert!(detail.escalations.is_empty(), "nobody is asked: {:?}", detail.escalations);
+            (detail.task.status == TaskStatus::Done).then_some(())
+        })
+        .await;
+    }
+}
+
+/// What a task's agent saw in the file when it ended.
+fn seen(fixture: &Fixture, title: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(fixture.folder.path().join("seen").join(title.replace(' ', "-"))).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn said(place: &Path, args: &[&str]) -> String {
+    let out = Command::new("git").args(args).current_dir(place).output().unwrap();
+    assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// A repository whose file has room between the lines that tasks add.
+fn repository(fixture: &Fixture) -> std::path::PathBuf {
+    let place = fixture.repository();
+    std::fs::write(place.join("calc.txt"), "start\n").unwrap();
+    git(&place, &["add", "-A"]);
+    git(&place, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "calc"]);
+    place
+}
+
+#[tokio::test]
+async fn a_chain_builds_on_accepted_work_and_its_branches_come_home() {
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let place = repository(&fixture);
+    let project = fixture.project(&place).await;
+    let plan = json!([
+        { "id": "sub", "description": "Add sub" },
+        { "id": "mul", "description": "Add mul quietly", "deps": ["sub"] },
+        { "description": "Add div", "deps": ["mul"] },
+    ]);
+    let tasks = add(&fixture, &project, plan).await;
+    start(&fixture, &project, 1).await;
+    done(&fixture, &tasks).await;
+    // Committed or not, what was accepted is where the next one starts.
+    assert_eq!(seen(&fixture, "Add mul quietly"), ["start", "Add sub", "Add mul quietly"]);
+    assert_eq!(seen(&fixture, "Add div"), ["start", "Add sub", "Add mul quietly", "Add div"]);
+
+    let before = said(&place, &["rev-parse", "HEAD"]);
+    std::fs::write(place.join("calc.txt"), "edited by ann\n").unwrap();
+    let landings: Vec<Landing> = fixture.cli(&["land", &tasks[2].to_string(), "--push-only"]).await;
+    assert_eq!(landings[0].state, LandingState::Published, "{landings:?}");
+    let branch = &landings[0].branch;
+    assert!(said(&place, &["branch", "--list", branch]).contains(branch.as_str()), "`git branch` shows it");
+    assert_eq!(said(&place, &["show", &format!("{branch}:calc.txt")]), "start\nAdd sub\nAdd mul quietly\nAdd div\n");
+    // Neither the checkout nor the index of the person was touched.
+    assert_eq!(said(&place, &["rev-parse", "HEAD"]), before);
+    assert_eq!(said(&place, &["status", "--porcelain"]), " M calc.txt\n");
+    // Asking again changes nothing.
+    let again: Vec<Landing> = fixture.cli(&["land", &tasks[2].to_string(), "--push-only"]).await;
+    assert_eq!(again[0].id, landings[0].id);
+    fixture.close().await;
+}
