@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, git};
 
 /// Appends the title of its task to the file that all tasks change, and commits unless the title says otherwise.
 const AGENT: &str = r#"
-title=$(sed -n '3p' "$SHOPFLOOR_PROMPT_FILE")
+title=$(grep -m1 '^Add ' "$SHOPFLOOR_PROMPT_FILE")
 name=$(printf '%s' "$title" | tr ' ' '-')
 printf '%s\n' "$title" >> calc.txt
 cp calc.txt "$1/$name.part"; mv "$1/$name.part" "$1/$name"
