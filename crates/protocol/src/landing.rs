@@ -1,8 +1,6 @@
 //! Landing: how accepted work reaches the project's repository.
 
-use domain::{
-    ActivityId, CandidateId, LandMode, LandingId, LandingState, ProjectId, TaskId, Timestamp, WorkspaceId,
-};
+use domain::{ActivityId, CandidateId, LandMode, LandingId, LandingState, ProjectId, TaskId, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};

@@ -4,21 +4,23 @@ use std::path::Path;
 use std::process::Command;
 
 use domain::{LandingState, TaskId, TaskStatus};
-use protocol::{AddedTasks, Call, Landing, Project, TaskDetail, TasksAdd, Worker, WorkerStart};
+use protocol::{AddedTasks, Call, Landing, LandingFilter, Project, TaskDetail, TasksAdd, Worker, WorkerStart};
 use serde_json::json;
 use testkit::wait_until;
 
 use crate::fixture::{Fixture, git};
 
-/// Appends the title of its task to the file that all tasks change, and commits unless the title says otherwise.
+/// Appends the title of its task to the file that most tasks change, and commits unless the title says otherwise.
 const AGENT: &str = r#"
 title=$(grep -m1 '^Add ' "$SHOPFLOOR_PROMPT_FILE")
 name=$(printf '%s' "$title" | tr ' ' '-')
-printf '%s\n' "$title" >> calc.txt
-cp calc.txt "$1/$name.part"; mv "$1/$name.part" "$1/$name"
+file=calc.txt
+case "$title" in *" file") file=$(printf '%s' "$title" | cut -d' ' -f2) ;; esac
+printf '%s\n' "$title" >> "$file"
+cp "$file" "$1/$name.part"; mv "$1/$name.part" "$1/$name"
 case "$title" in
     *quietly*) ;;
-    *) git add calc.txt; git -c user.name=a -c user.email=a@b commit -qm "$title" ;;
+    *) git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "$title" ;;
 esac
 echo "Did: $title"
 "#;
@@ -99,5 +101,55 @@ async fn a_chain_builds_on_accepted_work_and_its_branches_come_home() {
     // Asking again changes nothing.
     let again: Vec<Landing> = fixture.cli(&["land", &tasks[2].to_string(), "--push-only"]).await;
     assert_eq!(again[0].id, landings[0].id);
+    fixture.close().await;
+}
+
+/// Waits until a task's work is on the target branch.
+async fn landed(fixture: &Fixture, task: TaskId) -> Landing {
+    wait_until("the work has landed", async || {
+        let filter = LandingFilter { task: Some(task), ..Default::default() };
+        let found: Vec<Landing> = fixture.ann.ask(Call::LandingList { filter }).await.ok()?;
+        let newest = found.into_iter().next()?;
+        assert_ne!(newest.state, LandingState::Refused, "{newest:?}");
+        (newest.state == LandingState::Landed).then_some(newest)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let place = repository(&fixture);
+    let project = fixture.project(&place).await;
+    let id = project.id.to_string();
+    let _: serde_json::Value =
+        fixture.cli(&["merge", "configure", "--project", &id, "--check", "test -s calc.txt"]).await;
+    let _: serde_json::Value = fixture.cli(&["landing", "configure", "--project", &id, "--mode", "automatic"]).await;
+    let plan = json!([
+        { "id": "top", "description": "Add top" },
+        { "id": "left", "description": "Add left file", "deps": ["top"] },
+        { "id": "right", "description": "Add right file", "deps": ["top"] },
+        { "description": "Add bottom", "deps": ["left", "right"] },
+    ]);
+    let tasks = add(&fixture, &project, plan).await;
+    start(&fixture, &project, 2).await;
+    done(&fixture, &tasks).await;
+    let last = landed(&fixture, tasks[3]).await;
+    for task in &tasks {
+        landed(&fixture, *task).await;
+    }
+    assert_eq!(said(&place, &["branch", "--show-current"]).trim(), "main");
+    assert_eq!(said(&place, &["status", "--porcelain"]), "", "the checkout followed main");
+    let now = std::fs::read_to_string(place.join("calc.txt")).unwrap();
+    assert!(now.ends_with("Add bottom\n") && now.contains("Add top"), "{now}");
+    for name in ["left", "right"] {
+        assert_eq!(std::fs::read_to_string(place.join(name)).unwrap(), format!("Add {name} file\n"));
+    }
+    let contains = ["merge-base", "--is-ancestor", last.landed.as_deref().unwrap(), "main"];
+    assert_eq!(said(&place, &contains), "");
+    // Every commit of main, in order, has what the check asks for.
+    for commit in said(&place, &["rev-list", "--first-parent", "main"]).lines().take(4) {
+        assert!(!said(&place, &["show", &format!("{commit}:calc.txt")]).is_empty());
+    }
     fixture.close().await;
 }

@@ -78,16 +78,18 @@ async fn ask(hub: &Hub, wanted: Publishing) -> Result<PublishResult, AppError> {
     let ask = RunnerAsk::Publish { location: location.clone(), work, branch: branch.clone(), replaces };
     let RunnerAnswer::Published(done) = hub.links.ask(runner, ask).await? else { return Err(unexpected()) };
     let Some(text) = pull_request else {
-        return Ok(PublishResult::Done { commit: done.commit, pull_request: None });
+        let (commit, default_branch) = (done.commit, done.default_branch);
+        return Ok(PublishResult::Done { commit, pull_request: None, default_branch });
     };
-    let Some(target) = text.target.or(done.default_branch) else {
+    let default_branch = done.default_branch;
+    let Some(target) = text.target.or(default_branch.clone()) else {
         let why = "the repository has no branch that a pull request could be merged into".to_owned();
         return Ok(PublishResult::Refused { why });
     };
     let ask = RunnerAsk::PullRequest { location, branch, target, title: text.title, body: text.body };
     match hub.links.ask(runner, ask).await? {
         RunnerAnswer::PullRequest(address) => {
-            Ok(PublishResult::Done { commit: done.commit, pull_request: Some(address) })
+            Ok(PublishResult::Done { commit: done.commit, pull_request: Some(address), default_branch })
         }
         _ => Err(unexpected()),
     }

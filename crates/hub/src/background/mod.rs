@@ -1,8 +1,8 @@
 //! A hub's background work: follow other hubs, store who was seen, delete old events, assign tasks.
 
 mod foreman;
-mod merges;
 mod lander;
+mod merges;
 mod mover;
 mod tidy;
 mod witness;

@@ -14,8 +14,8 @@ use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
 use super::filter::{self, Scope, Told, looks, told};
-use super::presence::Presence;
 use super::landings::Landings;
+use super::presence::Presence;
 use super::work::Work;
 
 /// How many events, and bytes of events, to keep in memory.

@@ -47,12 +47,7 @@ impl Asks {
 }
 
 /// The commit of accepted work, if it is what the hub means.
-async fn kept(
-    worktrees: &Worktrees,
-    location: &Location,
-    report: ReportId,
-    commit: &str,
-) -> Result<Oid, Problem> {
+async fn kept(worktrees: &Worktrees, location: &Location, report: ReportId, commit: &str) -> Result<Oid, Problem> {
     let found = worktrees.kept(location, &report.to_string()).await.map_err(problem)?;
     found.filter(|found| found.as_str() == commit).ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, "this runner no longer has the accepted work: run the task again")

@@ -36,7 +36,17 @@ impl Asks {
         }
         let title: String = title.chars().take(TITLE).collect();
         let create = [
-            "pr", "create", "--repo", &repository, "--head", branch, "--base", target, "--title", &title, "--body-file",
+            "pr",
+            "create",
+            "--repo",
+            &repository,
+            "--head",
+            branch,
+            "--base",
+            target,
+            "--title",
+            &title,
+            "--body-file",
             "-",
         ];
         let said = self.gh(&create, body).await?;
@@ -51,7 +61,9 @@ impl Asks {
         command.env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => refused("`gh` is not installed on the runner: install the GitHub CLI there"),
+            std::io::ErrorKind::NotFound => {
+                refused("`gh` is not installed on the runner: install the GitHub CLI there")
+            }
             _ => refused(format!("could not run `gh`: {error}")),
         })?;
         if let Some(mut stdin) = child.stdin.take() {

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use domain::{ActivityId, ProjectId, WorkspaceId};
-use protocol::link::{
-    CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom, StartWork,
-};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom, StartWork};
 use worktree::{Plan, Progress, Script, Start, Work};
 
 use super::printed::last_lines;

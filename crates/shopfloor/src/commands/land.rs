@@ -73,12 +73,7 @@ pub(crate) async fn land(args: LandArgs, context: &Context) -> Result<(), Failur
 }
 
 /// Waits for landings unless told otherwise, shows them, and fails if one was refused.
-pub(super) async fn finish(
-    client: &Client,
-    out: &Output,
-    asked: Vec<Landing>,
-    no_wait: bool,
-) -> Result<(), Failure> {
+pub(super) async fn finish(client: &Client, out: &Output, asked: Vec<Landing>, no_wait: bool) -> Result<(), Failure> {
     let landings = if no_wait { asked } else { settled(client, out, asked).await? };
     out.show(&landings, |out| table(&landings, out))?;
     let refused: Vec<&Landing> = landings.iter().filter(|one| one.state == LandingState::Refused).collect();
@@ -86,7 +81,11 @@ pub(super) async fn finish(
         None => Ok(()),
         Some(first) => {
             let why = first.detail.as_deref().unwrap_or("no reason was given");
-            Err(Failure::conflict(format!("{} of {} refused: {why}", words::counted(refused.len(), "landing", "landings"), landings.len())))
+            Err(Failure::conflict(format!(
+                "{} of {} refused: {why}",
+                words::counted(refused.len(), "landing", "landings"),
+                landings.len()
+            )))
         }
     }
 }
@@ -113,7 +112,8 @@ async fn settled(client: &Client, out: &Output, asked: Vec<Landing>) -> Result<V
 async fn meant(client: &Client, what: &[String]) -> Result<(ProjectId, Land), Failure> {
     let mut projects = Vec::new();
     let mut land = Land::default();
-    let tasks: Vec<TaskLine> = client.ask(Call::TaskList { filter: TaskFilter { limit: Some(1000), ..Default::default() } }).await?;
+    let tasks: Vec<TaskLine> =
+        client.ask(Call::TaskList { filter: TaskFilter { limit: Some(1000), ..Default::default() } }).await?;
     let activities: Vec<Activity> = client.ask(Call::ActivityList { filter: ActivityFilter::default() }).await?;
     let filter = ExecutionFilter { ended: Some(false), ..Default::default() };
     let workspaces: Vec<Workspace> = client.ask(Call::WorkspaceList { filter }).await?;

@@ -52,7 +52,12 @@ impl Command for verbs::LandingLand {
         for work in wanted {
             let made = begin(tx, self.project, work, &how).await?;
             let what = if push_only { "publish" } else { "land" };
-            tx.audit(Self::VERB, made.id, AuditScope::Project(self.project), format!("asked to {what} `{}`", made.title));
+            tx.audit(
+                Self::VERB,
+                made.id,
+                AuditScope::Project(self.project),
+                format!("asked to {what} `{}`", made.title),
+            );
             landings.push(made);
         }
         Ok(landings)
@@ -84,8 +89,13 @@ async fn wanted(tx: &mut Tx<'_>, project: ProjectId, input: &Land) -> Result<Vec
             return Err(StoreError::NotFound("activity"));
         }
         let sql = "SELECT id FROM tasks WHERE activity = $1 AND status = 'done' ORDER BY id";
-        let tasks: Vec<TaskId> =
-            tx.read().all(sql, vec![text(activity)]).await?.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?;
+        let tasks: Vec<TaskId> = tx
+            .read()
+            .all(sql, vec![text(activity)])
+            .await?
+            .iter()
+            .map(|row| row.parsed("id"))
+            .collect::<Result<_, _>>()?;
         for task in &tasks {
             let row = tx.known_task(*task).await?;
             wanted.push(of_task(tx, row).await?);
@@ -131,10 +141,8 @@ async fn place_of(tx: &mut Tx<'_>, kept: &Built) -> Result<Workspace, StoreError
 async fn branch_of(tx: &mut Tx<'_>, kept: &Built, place: &Workspace) -> Result<String, StoreError> {
     let sql = "SELECT branch, start_from FROM workspaces WHERE id = $1";
     let row = tx.read().first(sql, vec![text(place.id)]).await?.ok_or(StoreError::NotFound("workspace"))?;
-    let pushed = matches!(
-        workspaces::json_or_none(&row, "start_from")?,
-        Some(protocol::link::StartFrom::Branch { .. })
-    );
+    let pushed =
+        matches!(workspaces::json_or_none(&row, "start_from")?, Some(protocol::link::StartFrom::Branch { .. }));
     match kept.branch.clone().filter(|name| pushed && domain::branch::check(name).is_ok()) {
         Some(name) => Ok(name),
         None => row.text("branch"),
@@ -218,7 +226,8 @@ async fn under_way(tx: &mut Tx<'_>, work: &Work, how: &How) -> Result<Option<Lan
     let id = work.kept.as_ref().map_or(work.place.id.to_string(), |kept| kept.work.report.to_string());
     let sql = format!("{} WHERE {sql} AND l.state <> 'refused' ORDER BY l.id DESC LIMIT 1", super::COLUMNS);
     let found = tx.read().first(&sql, vec![text(id)]).await?.as_ref().map(landing).transpose()?;
-    let enough = |there: &Landing| there.push_only == how.push_only && (!how.pull_request || there.pull_request.is_some());
+    let enough =
+        |there: &Landing| there.push_only == how.push_only && (!how.pull_request || there.pull_request.is_some());
     Ok(found.filter(|there| there.state == LandingState::Landed || enough(there)))
 }
 

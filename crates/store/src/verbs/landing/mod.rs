@@ -57,7 +57,7 @@ async fn get(c: &mut Connection<'_>, id: LandingId) -> Result<Option<Landing>, S
 /// Stores a landing's state and announces it to everybody who sees the project.
 async fn save(tx: &mut Tx<'_>, after: &Landing) -> Result<(), StoreError> {
     let sql = "UPDATE landings SET state = $1, detail = $2, published = $3, landed = $4, candidate = $5, \
-               pull_request = $6, updated_at = $7 WHERE id = $8";
+               pull_request = $6, target = $7, updated_at = $8 WHERE id = $9";
     let values = args![
         after.state.word(),
         after.detail.clone(),
@@ -65,6 +65,7 @@ async fn save(tx: &mut Tx<'_>, after: &Landing) -> Result<(), StoreError> {
         after.landed.clone(),
         after.candidate.map(|id| id.to_string()),
         after.pull_request.clone(),
+        after.target.clone(),
         tx.now,
         after.id.to_string(),
     ];

@@ -1,16 +1,17 @@
 //! Publications for the hub's reconciler, and what follows from their results.
 
-use domain::{CandidateId, LandingId, RunnerId, WorkspaceId};
+use domain::{Action, CandidateId, LandingId, RunnerId, WorkspaceId};
 use engine::landing::{Event, step};
-use protocol::Landing;
 use protocol::link::PublishWork;
+use protocol::{Landing, WrittenBy};
 use serde::Serialize;
 
 use super::{get, save, settings};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
 use crate::verbs::work::tasks::row::id_or_none;
-use crate::{Command, Store, StoreError};
+use crate::verbs::{merge, projects};
+use crate::{Caller, Command, Store, StoreError};
 
 /// The longest reason for a refusal.
 const WORDS: usize = 2000;
@@ -115,6 +116,8 @@ pub enum PublishResult {
         commit: String,
         /// The address of the pull request, if one was wanted.
         pull_request: Option<String>,
+        /// The repository's own default branch.
+        default_branch: Option<String>,
     },
     /// It could not be published.
     Refused {
@@ -139,22 +142,79 @@ impl Command for PublishEnded {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let Some(mut landing) = get(tx.read(), self.landing).await? else { return Ok(()) };
         let event = match &self.result {
-            PublishResult::Done { commit, pull_request } => {
+            PublishResult::Done { commit, pull_request, default_branch } => {
                 landing.commit = Some(commit.clone());
+                landing.target = target(tx, &landing, default_branch.clone()).await?;
                 landing.pull_request = pull_request.clone().or(landing.pull_request);
                 Event::Published { merges: !landing.push_only }
             }
             PublishResult::Refused { why } => Event::NotPublished { why: domain::text::plain(why, WORDS) },
         };
-        apply(tx, landing, event).await
+        let Some((mut landing, enters)) = after(landing, event) else { return Ok(()) };
+        if enters {
+            landing.candidate = Some(enqueue(tx, &landing).await?);
+        }
+        save(tx, &landing).await
     }
 }
 
-/// Applies an event, stores the landing, and adds its branch to the merge queue when that is next.
-async fn apply(tx: &mut Tx<'_>, landing: Landing, event: Event) -> Result<(), StoreError> {
-    let Some(next) = step(landing.state, event) else { return Ok(()) };
-    let landing = Landing { state: next.state, detail: next.detail, ..landing };
-    save(tx, &landing).await
+/// A landing after an event, and whether its branch enters the merge queue now; `None` if nothing changes.
+fn after(landing: Landing, event: Event) -> Option<(Landing, bool)> {
+    let next = step(landing.state, event)?;
+    Some((Landing { state: next.state, detail: next.detail, ..landing }, next.enqueue))
+}
+
+/// The branch that work lands on: as the project says, else the repository's base branch, else its default.
+async fn target(
+    tx: &mut Tx<'_>,
+    landing: &Landing,
+    default_branch: Option<String>,
+) -> Result<Option<String>, StoreError> {
+    let project = projects::find(tx.read(), &Caller::hub("landing"), landing.project, Action::See).await?;
+    let base = project.repositories.first().and_then(|repository| repository.base_branch.clone());
+    let named = default_branch.filter(|name| domain::branch::check(name).is_ok());
+    Ok(landing.target.clone().or(base).or(named))
+}
+
+/// Adds a published branch to the merge queue.
+async fn enqueue(tx: &mut Tx<'_>, landing: &Landing) -> Result<CandidateId, StoreError> {
+    let project = projects::find(tx.read(), &Caller::hub("landing"), landing.project, Action::See).await?;
+    let (priority, task) = match landing.task {
+        Some(task) => (tx.task(task).await?.map_or(0, |row| row.priority), Some(task)),
+        None => (0, None),
+    };
+    let new = merge::New {
+        branch: landing.branch.clone(),
+        title: landing.title.clone(),
+        target: merge::target_of(&project, landing.target.as_deref())?,
+        priority,
+        after: candidates_before(tx, landing).await?,
+        fix: false,
+        task,
+        activity: landing.activity,
+        head: landing.commit.clone(),
+        by: WrittenBy { user: landing.asked_by.clone().unwrap_or(project.owner), agent: None, by_agent: false },
+    };
+    merge::enter(tx, landing.project, new).await.map(|candidate| candidate.id)
+}
+
+/// The waiting candidates of the tasks that this one builds on: they land first.
+async fn candidates_before(tx: &mut Tx<'_>, landing: &Landing) -> Result<Vec<CandidateId>, StoreError> {
+    let Some(row) = (match landing.task {
+        Some(task) => tx.task(task).await?,
+        None => None,
+    }) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for dep in &row.deps {
+        let sql = "SELECT candidate FROM landings WHERE task = $1 AND state = 'queued' AND candidate IS NOT NULL \
+                   ORDER BY id DESC LIMIT 1";
+        if let Some(waits) = tx.read().first(sql, vec![text(dep)]).await? {
+            found.push(waits.parsed("candidate")?);
+        }
+    }
+    Ok(found)
 }
 
 /// The landing of a candidate of the merge queue.
@@ -166,10 +226,18 @@ async fn of_candidate(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<Option<
     }
 }
 
+/// Applies what the merge queue says about a candidate to its landing.
+async fn told(tx: &mut Tx<'_>, landing: Landing, event: Event) -> Result<(), StoreError> {
+    match after(landing, event) {
+        Some((landing, _)) => save(tx, &landing).await,
+        None => Ok(()),
+    }
+}
+
 /// The merge queue brought a candidate onto the target branch, as this commit.
 pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: &str) -> Result<(), StoreError> {
     match of_candidate(tx, candidate).await? {
-        Some(landing) => apply(tx, Landing { landed: Some(commit.to_owned()), ..landing }, Event::Landed).await,
+        Some(landing) => told(tx, Landing { landed: Some(commit.to_owned()), ..landing }, Event::Landed).await,
         None => Ok(()),
     }
 }
@@ -177,7 +245,7 @@ pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: &str
 /// The merge queue gave a candidate back.
 pub(crate) async fn ejected(tx: &mut Tx<'_>, candidate: CandidateId, why: &str) -> Result<(), StoreError> {
     match of_candidate(tx, candidate).await? {
-        Some(landing) => apply(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await,
+        Some(landing) => told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await,
         None => Ok(()),
     }
 }

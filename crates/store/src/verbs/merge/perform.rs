@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::work::workers::rows::tell;
-use crate::verbs::{approvals, chat};
+use crate::verbs::{approvals, chat, landing};
 
 /// Performs one effect; `false` if it must be tried again later.
 pub(super) async fn perform(tx: &mut Tx<'_>, key: &Key, rules: &Rules, effect: Effect) -> Result<bool, StoreError> {
@@ -224,8 +224,13 @@ pub(super) async fn leave(
     };
     tx.audit(verb, row.id, AuditScope::Project(row.key.project), format!("`{}` {state}{detail}", row.branch));
     let (project, settings) = (row.key.project, super::settings::of(tx.read(), row.key.project).await?);
+    let (id, landed, why) = (row.id, row.landed.clone(), row.reason.clone());
     tell(tx, project, Change::Candidate { candidate: view::candidate(row, &settings) });
-    Ok(())
+    match (state, landed) {
+        (CandidateState::Landed, Some(commit)) => landing::landed(tx, id, &commit).await,
+        (CandidateState::Landed, None) => Ok(()),
+        _ => landing::ejected(tx, id, why.as_deref().unwrap_or("it was taken out of the merge queue")).await,
+    }
 }
 
 /// Withdraws the result of a test, so that it is repeated.

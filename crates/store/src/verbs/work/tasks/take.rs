@@ -6,9 +6,9 @@ use engine::tasks::life::{Leaving, Why};
 use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef, Verb, verbs};
 use sha2::{Digest, Sha256};
 
+use super::before::{self, Ground};
 use super::reach::{AHEAD, FAR};
 use super::row::TaskRow;
-use super::before::{self, Ground};
 use super::{brief, check, handover};
 use crate::sql::text;
 use crate::tx::Tx;

@@ -75,9 +75,10 @@ pub(crate) async fn conflict(
     workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await?;
     let Some(Waits { session, task: Some(task), .. }) = waits(tx, workspace).await? else { return Ok(()) };
     stop::session(tx, session, true).await?;
-    let text = "No agent was started. Resolve the conflict, for example by landing one of them and merging the other by \
+    let text =
+        "No agent was started. Resolve the conflict, for example by landing one of them and merging the other by \
                 hand, or by reopening one of them with that request; then retry this task."
-        .to_owned();
+            .to_owned();
     let context = EscalationContext { text, places: paths, ..Default::default() };
     let question = format!("{what}. Retry after it is resolved?");
     ask::escalate(tx, task.id, Ask::new(EscalationKind::GaveUp, question, context)).await.map(|_| ())
