@@ -4,9 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 use domain::{LandingState, TaskId, TaskStatus};
-use protocol::{AddedTasks, Call, Landing, LandingFilter, Project, TaskDetail, TasksAdd, Worker, WorkerStart};
+use protocol::{
+    AddedTasks, Call, ExecutionFilter, Landing, LandingFilter, NewRunner, Project, Runner, RunnerCreate, TaskDetail,
+    TasksAdd, Worker, WorkerStart, Workspace,
+};
 use serde_json::json;
-use testkit::wait_until;
+use testkit::{RunnerProcess, wait_until};
 
 use crate::fixture::{Fixture, git};
 
@@ -138,6 +141,12 @@ async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
     for task in &tasks {
         landed(&fixture, *task).await;
     }
+    wait_until("the workspaces of landed work are deleted", async || {
+        let filter = ExecutionFilter { project: Some(project.id), ..Default::default() };
+        let left: Vec<Workspace> = fixture.ann.ask(Call::WorkspaceList { filter }).await.ok()?;
+        left.is_empty().then_some(())
+    })
+    .await;
     assert_eq!(said(&place, &["branch", "--show-current"]).trim(), "main");
     assert_eq!(said(&place, &["status", "--porcelain"]), "", "the checkout followed main");
     let now = std::fs::read_to_string(place.join("calc.txt")).unwrap();
@@ -151,5 +160,42 @@ async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
     for commit in said(&place, &["rev-list", "--first-parent", "main"]).lines().take(4) {
         assert!(!said(&place, &["show", &format!("{commit}:calc.txt")]).is_empty());
     }
+    fixture.close().await;
+}
+
+#[tokio::test]
+async fn a_chain_across_two_runners_builds_on_work_that_was_brought() {
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let place = repository(&fixture);
+    let project = fixture.project(&place).await;
+    let made: NewRunner =
+        fixture.ann.ask(Call::RunnerCreate { input: RunnerCreate { name: "there".into() } }).await.unwrap();
+    let env = [("HOME".to_owned(), fixture.home().display().to_string())];
+    let data = fixture.folder.path().join("there");
+    let there = RunnerProcess::spawn_with(&data, &fixture.url, &made.secret, "there", &env);
+    let runners = wait_until("both runners are connected", async || {
+        let found: Vec<Runner> = fixture.ann.ask(Call::RunnerList {}).await.ok()?;
+        (found.iter().filter(|runner| runner.connected).count() == 2).then_some(found)
+    })
+    .await;
+    let plan = json!([
+        { "id": "sub", "description": "Add sub", "needs": ["here"] },
+        { "id": "mul", "description": "Add mul quietly", "deps": ["sub"], "needs": ["there"] },
+        { "description": "Add div", "deps": ["mul"], "needs": ["here"] },
+    ]);
+    let tasks = add(&fixture, &project, plan).await;
+    let seen_in = fixture.folder.path().join("seen");
+    std::fs::create_dir_all(&seen_in).unwrap();
+    for name in ["here", "there"] {
+        let argv = ["sh", "-c", AGENT, "agent", seen_in.to_str().unwrap()].map(str::to_owned).to_vec();
+        let runner = runners.iter().find(|runner| runner.name == name).map(|runner| runner.id);
+        let abilities = vec![name.to_owned()];
+        let input = WorkerStart { agent: "command".into(), argv, runner, abilities, ..Default::default() };
+        let _: Vec<Worker> = fixture.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
+    }
+    done(&fixture, &tasks).await;
+    assert_eq!(seen(&fixture, "Add mul quietly"), ["start", "Add sub", "Add mul quietly"]);
+    assert_eq!(seen(&fixture, "Add div"), ["start", "Add sub", "Add mul quietly", "Add div"]);
+    there.kill().await;
     fixture.close().await;
 }
