@@ -78,6 +78,11 @@ fn subject(change: &Change) -> String {
         Change::Approval { approval } => approval.id.to_string(),
         Change::WorkEntry { entry } => format!("entry {}", entry.number),
         Change::WorkSettings { project, .. } => format!("work in {project}"),
+        Change::MergeSettings { project, .. } => format!("merging in {project}"),
+        Change::MergeQueue { queue } => format!("merge queue of {} {}", queue.project, queue.target),
+        Change::Candidate { candidate } => candidate.id.to_string(),
+        Change::Landing { landing } => landing.id.to_string(),
+        Change::LandingSettings { project, .. } => format!("landing in {project}"),
         Change::ExecutionGone { project } => format!("execution of {project}"),
         Change::Unknown => "unknown".to_owned(),
     }

@@ -94,6 +94,8 @@ ids! {
     CandidateId = "cnd", "^cnd_[0-9a-f]{32}$";
     /// One order of a merge queue to a runner: test a stack of branches, or land a tested one.
     MergeRunId = "mrn", "^mrn_[0-9a-f]{32}$";
+    /// One piece of work on its way to the repository.
+    LandingId = "lnd", "^lnd_[0-9a-f]{32}$";
     /// A question to a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
     /// A thread of comments on changed lines.

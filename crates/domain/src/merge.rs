@@ -52,3 +52,89 @@ words! {
         Infrastructure = "infrastructure",
     }
 }
+
+words! {
+    /// How far a branch in a merge queue is.
+    CandidateState {
+        /// It waits for its turn.
+        Waiting = "waiting",
+        /// It is being tested, alone or with others.
+        Testing = "testing",
+        /// It was red and is being tested alone, to be sure.
+        Confirming = "confirming",
+        /// It was tested and is being pushed to the target branch.
+        Landing = "landing",
+        /// A person must confirm it first, because the project has no checks.
+        NeedsPerson = "needs_person",
+        /// It is in the target branch.
+        Landed = "landed",
+        /// It was sent back.
+        Ejected = "ejected",
+        /// Somebody took it out of the queue.
+        Removed = "removed",
+    }
+}
+
+words! {
+    /// Whether a merge queue moves.
+    MergeGate {
+        /// It moves.
+        Open = "open",
+        /// Nothing is tested and nothing lands.
+        Paused = "paused",
+        /// Only fixes move, until a person opens it.
+        Frozen = "frozen",
+        /// Only fixes move, until the checks pass on the target branch.
+        TipRed = "tip_red",
+    }
+}
+
+words! {
+    /// What a merge run is for.
+    MergePurpose {
+        /// Builds without checks, to find conflicts.
+        Look = "look",
+        /// Tests the first branches of the queue together.
+        Search = "search",
+        /// Tests one branch alone.
+        Confirm = "confirm",
+        /// Tests the target branch as it is.
+        Bare = "bare",
+        /// Pushes a tested commit to the target branch.
+        Land = "land",
+    }
+}
+
+words! {
+    /// What became of a merge run.
+    MergeRunState {
+        /// A runner has it, or will get it.
+        Open = "open",
+        /// The checks passed.
+        Green = "green",
+        /// A check failed or did not end in time.
+        Red = "red",
+        /// It says nothing about the work: nothing to check, a conflict, or a fault of the machine.
+        Unproven = "unproven",
+        /// The commit was pushed.
+        Landed = "landed",
+        /// The commit was not pushed.
+        NotLanded = "not_landed",
+        /// It was stopped, because its result would not matter.
+        Cancelled = "cancelled",
+        /// Its runner did not answer in time.
+        Lost = "lost",
+    }
+}
+
+words! {
+    /// Who may add branches to a merge queue.
+    MergeAdders {
+        /// Everybody who may write in the project, and their agents.
+        Writers = "writers",
+        /// People who may write in the project.
+        People = "people",
+        /// The owner of the project.
+        Owner = "owner",
+    }
+}

@@ -227,12 +227,40 @@ words! {
 }
 
 words! {
+    /// How far work is on its way to the repository.
+    LandingState {
+        /// A runner makes its branch appear at the repository. Entered when it is asked for.
+        Publishing = "publishing",
+        /// The branch is at the repository; nothing more was asked for. Entered by the runner's answer.
+        Published = "published",
+        /// The branch waits in the merge queue. Entered by the hub.
+        Queued = "queued",
+        /// The work is on the target branch; final. Entered by the merge queue.
+        Landed = "landed",
+        /// It could not be published or landed; the detail says why. It can be asked for again.
+        Refused = "refused",
+    }
+}
+
+words! {
     /// The side of a diff that a comment is on.
     DiffSide {
         /// The lines before the change.
         Old = "old",
         /// The lines after it.
         New = "new",
+    }
+}
+
+words! {
+    /// What happens to accepted work of a project.
+    LandMode {
+        /// A person lands it.
+        ByHand = "by_hand",
+        /// It lands by itself, through the merge queue.
+        Automatic = "automatic",
+        /// Its branch is published by itself; a person merges it.
+        PushOnly = "push_only",
     }
 }
 

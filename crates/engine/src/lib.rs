@@ -4,6 +4,7 @@
 //! Callers provide the facts and the time, commit the decision in one transaction, and act afterwards. Each subject has
 //! its own folder.
 
+pub mod landing;
 pub mod merge;
 pub mod metrics;
 pub mod reviews;

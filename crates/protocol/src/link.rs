@@ -266,6 +266,17 @@ pub enum FactBody {
         /// The reason.
         detail: String,
     },
+    /// Accepted works that a workspace builds on conflict: no session started.
+    WorksConflict {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The work, or the base branch, that others conflict with.
+        first: String,
+        /// The work that conflicts with it.
+        second: String,
+        /// The files.
+        paths: Vec<String>,
+    },
     /// A workspace's changes, size or save changed.
     WorkspaceStats {
         /// The workspace.
@@ -556,6 +567,9 @@ pub struct Changes {
     pub more_commits: u32,
     /// A hash of the whole worktree, uncommitted work included.
     pub tree: String,
+    /// The commit with all of it that the runner keeps for dependants and for landing; absent without a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
     /// The files.
     pub files: Vec<ChangedFile>,
     /// The patch, shortened.
@@ -618,6 +632,29 @@ pub enum StartFrom {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         contained: Option<Sandbox>,
     },
+    /// The accepted work of the task's dependencies, merged in order onto the base. Only what is added to it counts as
+    /// changed.
+    Works {
+        /// The works.
+        works: Vec<StartWork>,
+    },
+}
+
+/// Accepted work that a workspace builds on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartWork {
+    /// The report of the work, by which runners keep it.
+    pub report: ReportId,
+    /// The title of its task.
+    pub title: String,
+    /// The commit.
+    pub commit: String,
+    /// The commit as which it landed: a base that contains it has the work already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landed: Option<String>,
+    /// The bundle that brought the work here; absent: this runner kept it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<String>,
 }
 
 /// A hub's request to a runner.
@@ -687,6 +724,43 @@ pub enum RunnerAsk {
         /// The workspace.
         workspace: WorkspaceId,
     },
+    /// Deletes a workspace with uncommitted and unpushed work; its saves stay.
+    Discard {
+        /// The workspace.
+        workspace: WorkspaceId,
+    },
+    /// Packs accepted work that this runner kept, for a dependant on another runner; transferred as `bundle` is.
+    PackWork {
+        /// The repository, as the project names it.
+        location: String,
+        /// The report of the work.
+        report: ReportId,
+    },
+    /// Makes a branch with this work appear at the repository's location. May be repeated.
+    Publish {
+        /// The repository, as the project names it.
+        location: String,
+        /// The work.
+        work: PublishWork,
+        /// The name of the branch there.
+        branch: String,
+        /// The commit that an earlier publication left there: only that one may be replaced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+    },
+    /// Opens a pull request for a published branch, with the GitHub CLI of the runner's owner. May be repeated.
+    PullRequest {
+        /// The repository, as the project names it.
+        location: String,
+        /// The published branch.
+        branch: String,
+        /// The branch to merge into.
+        target: String,
+        /// Its title.
+        title: String,
+        /// Its text.
+        body: String,
+    },
     /// Saves a workspace and packs its branch and its uncommitted work, for another runner to continue.
     ///
     /// To move work: ask the old runner for `bundle`, then `bundle_part` from offset 0 until all bytes are there, and
@@ -738,6 +812,37 @@ pub enum RunnerAnswer {
     Bundle(Bundle),
     /// A part of a bundle.
     BundlePart(BundlePart),
+    /// What became of a publication.
+    Published(Published),
+    /// The address of a pull request.
+    PullRequest(String),
+}
+
+/// Work to publish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum PublishWork {
+    /// Accepted work that this runner kept.
+    Kept {
+        /// The report of the work.
+        report: ReportId,
+        /// The accepted commit.
+        commit: String,
+    },
+    /// The commits of a workspace, as they are now.
+    Workspace {
+        /// The workspace.
+        workspace: WorkspaceId,
+    },
+}
+
+/// What became of a publication.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// The commit that the branch is at.
+    pub commit: String,
+    /// The repository's own default branch; absent in an empty repository.
+    pub default_branch: Option<String>,
 }
 
 /// A workspace's branch and uncommitted work, packed for another runner.

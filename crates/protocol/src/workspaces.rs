@@ -37,6 +37,9 @@ macro_rules! workspaces {
             /// Brings a save of one of the caller's workspaces back.
             WorkspaceRestore "workspace.restore" POST "/api/workspaces/{workspace}/restore"
                 { path workspace: WorkspaceId, body input: crate::WorkspaceRestore } -> 204 (), DriveOnRunner;
+            /// Deletes one of the caller's workspaces with its uncommitted and unpushed work; its saves stay.
+            WorkspaceDiscard "workspace.discard" POST "/api/workspaces/{workspace}/discard"
+                { path workspace: WorkspaceId } -> 204 (), DriveOnRunner;
             /// Deletes one of the caller's workspaces, unless work would be lost.
             WorkspaceClean "workspace.clean" POST "/api/workspaces/{workspace}/clean"
                 { path workspace: WorkspaceId } -> 204 (), DriveOnRunner;

@@ -143,6 +143,7 @@ pub(crate) fn code(wanted: &DesiredWorkspace, which: impl Display, commit: Optio
     let from = match &wanted.from {
         Some(StartFrom::Branch { branch }) => format!("pushed to branch `{branch}`"),
         Some(StartFrom::Bundle { .. }) => "brought from their machine".to_owned(),
+        Some(StartFrom::Works { .. }) => "accepted before this task".to_owned(),
         None => format!("on branch `{}`", wanted.base.as_deref().unwrap_or(&wanted.branch)),
     };
     let commit = commit.unwrap_or("none");

@@ -45,12 +45,23 @@ impl Bundles {
             }
             error => problem(error),
         })?;
-        let bundle = hex::encode(Sha256::digest(&packed.bytes));
-        let bytes = packed.bytes.len() as u64;
+        let kept = self.write(packed.bytes).await?;
+        Ok(Bundle { base: packed.base, head: packed.head, ..kept })
+    }
+
+    /// Keeps packed work until another runner has fetched it.
+    pub(crate) async fn keep(&self, packed: Vec<u8>) -> Result<Bundle, Problem> {
+        let _alone = self.writing.lock().await;
+        self.write(packed).await
+    }
+
+    async fn write(&self, packed: Vec<u8>) -> Result<Bundle, Problem> {
+        let bundle = hex::encode(Sha256::digest(&packed));
+        let bytes = packed.len() as u64;
         let path = self.folder()?.join(format!("{bundle}.packed"));
-        let written = tokio::task::spawn_blocking(move || put(&path, 0, &packed.bytes)).await;
+        let written = tokio::task::spawn_blocking(move || put(&path, 0, &packed)).await;
         written.map_err(internal)?.map_err(internal)?;
-        Ok(Bundle { bundle, bytes, base: packed.base, head: packed.head })
+        Ok(Bundle { bundle, bytes, base: None, head: None })
     }
 
     /// A piece of a bundle that was packed here.

@@ -42,6 +42,8 @@ CREATE TABLE workspaces (
     checks TEXT,
     -- The workspace on another runner whose work is being moved into this one.
     moves_from TEXT,
+    -- Whether accepted works that the workspace starts from are being brought from other runners.
+    awaits_works BIGINT NOT NULL DEFAULT 0,
     -- The author of the code that the workspace was made from, unless it is the owner.
     code_by TEXT,
     saved_at BIGINT,
@@ -52,6 +54,7 @@ CREATE INDEX workspaces_by_project ON workspaces (project);
 CREATE INDEX workspaces_by_activity ON workspaces (activity);
 CREATE INDEX workspaces_to_check ON workspaces (runner) WHERE checks IS NOT NULL;
 CREATE INDEX workspaces_moving ON workspaces (moves_from) WHERE moves_from IS NOT NULL;
+CREATE INDEX workspaces_awaiting ON workspaces (id) WHERE awaits_works = 1;
 
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY,

@@ -121,6 +121,8 @@ CREATE TABLE reports (
     results TEXT NOT NULL,
     reason TEXT,
     changes TEXT,
+    -- The commit with the work that its runner keeps.
+    kept TEXT,
     -- Where the acceptance is being checked.
     runner TEXT,
     workspace TEXT

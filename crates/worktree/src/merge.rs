@@ -147,7 +147,7 @@ impl Store {
 }
 
 /// An author as a commit names them.
-fn line(author: &Author, at: i64) -> Vec<u8> {
+pub(crate) fn line(author: &Author, at: i64) -> Vec<u8> {
     let plain = |text: &str| text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect::<String>();
     format!("{} <{}> {at} +0000", plain(&author.name).trim(), plain(&author.email).trim()).into_bytes()
 }

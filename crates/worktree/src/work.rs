@@ -6,6 +6,8 @@ use domain::WorkspaceId;
 
 use crate::bare::Oid;
 use crate::bundle::{self, unusable};
+use crate::layout::now;
+use crate::merge::{self, New};
 use crate::names::BranchName;
 use crate::options::Progress;
 use crate::scan::Scope;
@@ -39,6 +41,37 @@ impl Worktrees {
         space.store.git("update-ref").operands([name.as_str(), head.as_str()]).run().await?;
         let base = space.ground(base.as_ref(), Some(&head)).await?;
         Ok(Kept { tree: space.store.tree_of(&head).await?, commit: head, base })
+    }
+
+    /// Keeps everything in a workspace under a name, uncommitted files included: these become a commit in the store, on
+    /// top of the one that is checked out.
+    pub async fn keep_all(&self, id: WorkspaceId, name: &str, message: &str) -> Result<Kept> {
+        let name = accepted(name)?;
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        space.save(self.options(), &Scope::All).await?;
+        let base = self.base(space).await?;
+        let head = space.readable_head()?;
+        let committed = match &head {
+            Some(head) => Some(space.store.tree_of(head).await?),
+            None => None,
+        };
+        let commit = match head.filter(|_| committed.as_ref() == Some(&space.tree)) {
+            Some(head) => head,
+            None => {
+                let parents: Vec<Oid> = space.readable_head()?.into_iter().collect();
+                let at = now().as_millis() / 1000;
+                let author = self.options().author.as_ref().map(|author| merge::line(author, at));
+                let message = message.as_bytes().to_vec();
+                let parents: Vec<&Oid> = parents.iter().collect();
+                let new = New { tree: &space.tree, parents: &parents, author, encoding: None, message, at };
+                space.store.write_commit(new).await?
+            }
+        };
+        space.store.git("update-ref").operands([name.as_str(), commit.as_str()]).run().await?;
+        let base = space.ground(base.as_ref(), Some(&commit)).await?;
+        Ok(Kept { tree: space.tree.clone(), commit, base })
     }
 
     /// The commit that is kept under a name.

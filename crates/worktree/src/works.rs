@@ -18,6 +18,8 @@ pub struct Work {
     pub title: String,
     /// Its commit.
     pub commit: Oid,
+    /// The commit as which it landed: a base with that commit has the work already.
+    pub landed: Option<Oid>,
     /// The file that another runner packed it into, for when it is not here.
     pub bundle: Option<PathBuf>,
 }
@@ -33,6 +35,11 @@ impl Worktrees {
     ) -> Result<Option<Oid>> {
         let (mut all, mut last) = (base, "the base branch".to_owned());
         for work in works {
+            if let (Some(landed), Some(all)) = (&work.landed, &all)
+                && store.is_ancestor(landed, all.as_str()).await? == Some(true)
+            {
+                continue;
+            }
             self.bring(location, store, work).await?;
             all = Some(match all {
                 None => work.commit.clone(),

@@ -55,6 +55,7 @@ const WORD = {
   metrics: "Metrics",
   escalations: "Needs you",
   work: "Task settings",
+  merge: "Merge queue",
 } as const;
 
 function taskOf(route: Route): string | null {

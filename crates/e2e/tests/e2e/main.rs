@@ -3,8 +3,10 @@
 
 mod agents;
 mod builds_on;
+
 mod counting;
 mod fixture;
+mod forward;
 mod full_disk;
 mod full_up;
 mod lazy;

@@ -128,6 +128,8 @@ pub enum Decision {
     TakenOver { by: String, from: Option<String>, away: bool },
     /// The work moves from another runner.
     WorkMoves,
+    /// The accepted work that a task builds on is brought from other runners.
+    WorksBrought,
     /// The move of the work ended.
     WorkMoved { note: String },
     /// Another runner checks the branch.
@@ -186,7 +188,7 @@ impl Decision {
             Self::Escalated { .. } | Self::AskedAgain { .. } => WorkDecision::Escalated,
             Self::Stuck { .. } => WorkDecision::Stuck,
             Self::TakenOver { .. } => WorkDecision::TakenOver,
-            Self::WorkMoves | Self::WorkMoved { .. } => WorkDecision::WorkMoves,
+            Self::WorkMoves | Self::WorkMoved { .. } | Self::WorksBrought => WorkDecision::WorkMoves,
             Self::CheckMoved { .. } => WorkDecision::CheckMoved,
             Self::NotCompared { .. } => WorkDecision::NotCompared,
             Self::ConflictGone { .. } => WorkDecision::ConflictGone,
@@ -231,6 +233,7 @@ impl fmt::Display for Decision {
                 write!(f, "{by} took it over{from}{away}")
             }
             Self::WorkMoves => f.write_str("its work moves here from another runner"),
+            Self::WorksBrought => f.write_str("the work that it builds on comes from another runner"),
             Self::WorkMoved { note } => f.write_str(note),
             Self::CheckMoved { why } => write!(f, "{why}: another runner checks the branch"),
             Self::NotCompared { why } => write!(f, "it was not compared with other outputs: {why}"),

@@ -82,6 +82,13 @@ handle! {
         drive(without_key(asked), found.runner, note, RunnerAsk::Restore { workspace, save }).await
     }
 
+    WorkspaceDiscard(verb, asked) {
+        let workspace = verb.workspace;
+        let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;
+        let note = note("workspace.discard", workspace, found.project, "deleted it with its unfinished work".into());
+        drive(without_key(asked), found.runner, note, RunnerAsk::Discard { workspace }).await
+    }
+
     WorkspaceClean(verb, asked) {
         let workspace = verb.workspace;
         let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;

@@ -7,6 +7,8 @@ mod criteria;
 mod diff;
 mod execution;
 mod fresh;
+mod landing;
+mod merge;
 mod people;
 mod projects;
 mod recordings;

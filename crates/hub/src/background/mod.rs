@@ -1,6 +1,8 @@
 //! A hub's background work: follow other hubs, store who was seen, delete old events, assign tasks.
 
 mod foreman;
+mod lander;
+mod merges;
 mod mover;
 mod tidy;
 mod witness;
@@ -33,6 +35,8 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), witness::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), mover::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), tidy::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), merges::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), lander::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use domain::WorkspaceId;
+use domain::{RunnerId, WorkspaceId};
 use protocol::ProblemKind;
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use store::{Caller, EndMove, HurryMove, Moving, StoreError};
+use store::{Awaiting, Caller, EndMove, EndWait, HurryMove, Moving, StoreError, WorkArrived};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
@@ -32,6 +32,7 @@ const TRIES: u32 = 3;
 const IS_AWAY: &str = "the runner with the earlier work went away, so the task starts over";
 const IS_ELSEWHERE: &str = "the runner with the earlier work is connected to another hub, so the task starts over";
 const NOT_BROUGHT: &str = "the earlier work could not be transferred, so the task starts over";
+const NO_WORKS: &str = "the accepted work that it builds on could not be brought from another runner";
 const WRITES_ON: &str = "its session did not exit in time: later changes were left behind";
 
 /// Works until the hub stops.
@@ -39,6 +40,15 @@ pub(super) async fn run(hub: Arc<Hub>) {
     let mut carried: HashMap<WorkspaceId, JoinHandle<()>> = HashMap::new();
     loop {
         carried.retain(|_, carrying| !carrying.is_finished());
+        match hub.store.awaiting().await {
+            Ok(awaiting) => {
+                for one in awaiting {
+                    let (shared, workspace) = (hub.clone(), one.workspace);
+                    carried.entry(workspace).or_insert_with(|| tokio::spawn(gather(shared, workspace)));
+                }
+            }
+            Err(error) => tracing::warn!(%error, "could not read which works are missing"),
+        }
         match hub.store.moving().await {
             Ok(moving) => {
                 for one in moving {
@@ -108,7 +118,7 @@ impl Carrier {
             }
             return Ok(false);
         }
-        match bring(&self.hub, &moving).await {
+        match bring(&self.hub, moving.at, moving.to, RunnerAsk::Bundle { workspace: moving.from }).await {
             Ok(bundle) => {
                 let note = (!moving.live.is_empty()).then(|| WRITES_ON.to_owned());
                 self.end(workspace, Some(bundle), note).await
@@ -144,21 +154,74 @@ impl Carrier {
     }
 }
 
-/// Transfers a workspace's work to another runner, part by part; returns its name there.
-async fn bring(hub: &Hub, moving: &Moving) -> Result<String, AppError> {
-    let ask = RunnerAsk::Bundle { workspace: moving.from };
-    let RunnerAnswer::Bundle(bundle) = hub.links.ask(moving.at, ask).await? else { return Err(unexpected()) };
+/// Brings the accepted works that a workspace builds on, and lets its session start. If a runner stays away, the task
+/// returns to the queue.
+async fn gather(hub: Arc<Hub>, workspace: WorkspaceId) {
+    let begun = Instant::now();
+    let mut tries = 0;
+    loop {
+        let step = async {
+            let Some(awaiting) = hub.store.awaited_by(workspace).await? else { return Ok(true) };
+            gather_one(&hub, awaiting, begun, &mut tries).await
+        };
+        tokio::select! {
+            () = hub.stopping.cancelled() => return,
+            done = step => match done {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, %workspace, "could not continue to bring works"),
+            },
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Brings the next missing work; whether the wait is over.
+async fn gather_one(hub: &Hub, awaiting: Awaiting, begun: Instant, tries: &mut u32) -> Result<bool, StoreError> {
+    let Awaiting { workspace, to, location, missing, wanted } = awaiting;
+    let caller = Caller::hub("mover");
+    let Some((report, at)) = missing.first().copied().filter(|_| wanted) else {
+        hub.store.write(&caller, None, EndWait { workspace, failed: None }).await?;
+        return Ok(true);
+    };
+    if hub.links.reachable(to).is_err() {
+        return Ok(false);
+    }
+    let brought = match hub.links.reachable(at) {
+        Ok(_) => bring(hub, at, to, RunnerAsk::PackWork { location, report }).await,
+        Err(error) => Err(error),
+    };
+    let problem = match brought {
+        Ok(bundle) => {
+            hub.store.write(&caller, None, WorkArrived { workspace, report, bundle }).await?;
+            return Ok(false);
+        }
+        Err(error) => error.into_problem(),
+    };
+    *tries += u32::from(problem.kind != ProblemKind::Unavailable);
+    if *tries < TRIES && begun.elapsed() < AWAY {
+        return Ok(false);
+    }
+    tracing::warn!(%workspace, why = problem.detail, "could not bring accepted work to another runner");
+    let failed = Some(NO_WORKS.to_owned());
+    hub.store.write(&caller, None, EndWait { workspace, failed }).await?;
+    Ok(true)
+}
+
+/// Transfers packed work to another runner, part by part; returns its name there.
+async fn bring(hub: &Hub, at: RunnerId, to: RunnerId, pack: RunnerAsk) -> Result<String, AppError> {
+    let RunnerAnswer::Bundle(bundle) = hub.links.ask(at, pack).await? else { return Err(unexpected()) };
     let mut offset = 0;
     loop {
         let ask = RunnerAsk::BundlePart { bundle: bundle.bundle.clone(), offset };
-        let RunnerAnswer::BundlePart(part) = hub.links.ask(moving.at, ask).await? else { return Err(unexpected()) };
+        let RunnerAnswer::BundlePart(part) = hub.links.ask(at, ask).await? else { return Err(unexpected()) };
         let length = base64::engine::general_purpose::STANDARD.decode(&part.data).map_err(|_| unexpected())?.len();
         if part.next != offset + length as u64 || part.next > bundle.bytes || (length == 0 && part.next < bundle.bytes)
         {
             return Err(unexpected());
         }
         let (name, bytes) = (bundle.bundle.clone(), bundle.bytes);
-        hub.links.ask(moving.to, RunnerAsk::BundleTake { bundle: name, bytes, offset, data: part.data }).await?;
+        hub.links.ask(to, RunnerAsk::BundleTake { bundle: name, bytes, offset, data: part.data }).await?;
         offset = part.next;
         if offset >= bundle.bytes {
             return Ok(bundle.bundle);

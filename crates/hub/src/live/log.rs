@@ -14,6 +14,7 @@ use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
 use super::filter::{self, Scope, Told, looks, told};
+use super::landings::Landings;
 use super::presence::Presence;
 use super::work::Work;
 
@@ -81,6 +82,7 @@ pub(crate) struct Live {
     ready: broadcast::Sender<ProjectId>,
     /// Where tasks may be assigned.
     pub(crate) work: Work,
+    pub(crate) landings: Landings,
     /// Notified when events are missing: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
@@ -99,6 +101,7 @@ impl Live {
             desired: broadcast::Sender::new(256),
             ready: broadcast::Sender::new(256),
             work: Work::default(),
+            landings: Landings::default(),
             gap: Notify::new(),
             shared: AtomicBool::new(false),
         }
@@ -147,6 +150,7 @@ impl Live {
                         drop(self.ready.send(task.project));
                     }
                     self.work.hear(change);
+                    self.landings.hear(change);
                 }
             }
         }

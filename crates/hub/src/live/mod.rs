@@ -7,7 +7,8 @@
 mod channels;
 pub(crate) mod feed;
 pub(crate) mod filter;
-pub(crate) mod log;
+pub(crate) mod landings;
+mod log;
 pub(crate) mod presence;
 pub(crate) mod socket;
 mod terminals;

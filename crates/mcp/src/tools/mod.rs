@@ -8,6 +8,7 @@ mod chat;
 mod doing;
 mod edit;
 mod list;
+mod merge;
 mod report;
 mod review;
 mod take;
@@ -46,6 +47,7 @@ pub(crate) static ALL: &[&Spec] = &[
     &activity::SPEC,
     &doing::SPEC,
     &add::SPEC,
+    &merge::SPEC,
     &edit::SPEC,
 ];
 
@@ -66,6 +68,7 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "activity_update" => activity::run(desk, decode(shape, given)?).await,
         "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
         "add_tasks" => add::run(desk, decode(shape, given)?).await,
+        "merge_request" => merge::run(desk, decode(shape, given)?).await,
         "edit_task" => edit::run(desk, decode(shape, given)?).await,
         other => Err(Trouble::new(format!("unknown tool `{other}`"))),
     }

@@ -91,6 +91,7 @@ async fn a_token_has_its_owners_rights_until_it_is_revoked() {
         ("review_reply", json!({ "task": hidden.id, "thread": domain::ThreadId::generate(), "text": "x" })),
         ("who_is_doing_what", json!({ "project": project })),
         ("chat_read", json!({ "project": project })),
+        ("merge_request", json!({ "project": project, "branch": "x" })),
         ("add_tasks", json!({ "project": project, "tasks": [{ "description": "x" }] })),
     ] {
         let answer = call(tool, arguments.clone()).await;

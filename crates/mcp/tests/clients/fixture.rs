@@ -116,5 +116,6 @@ pub(crate) const TOOLS: [&str; 13] = [
     "activity_update",
     "who_is_doing_what",
     "add_tasks",
+    "merge_request",
     "edit_task",
 ];

@@ -31,6 +31,8 @@ use crate::approvals::approvals;
 use crate::audit::audit;
 use crate::chat::chat;
 use crate::credentials::credentials;
+use crate::landing::landing;
+use crate::merge::merge;
 use crate::people::people;
 use crate::projects::projects;
 use crate::recordings::recordings;
@@ -264,4 +266,4 @@ macro_rules! define {
     };
 }
 
-people! { [projects activities chat credentials runners approvals sessions workspaces recordings tasks reviews workers work audit define $] }
+people! { [projects activities chat credentials runners approvals sessions workspaces recordings landing tasks reviews workers work merge audit define $] }

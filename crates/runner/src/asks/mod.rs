@@ -1,6 +1,8 @@
 //! Answers the hub's requests, concurrently with everything else, in bounded size.
 
 mod diff;
+mod land;
+mod pull_request;
 mod recording;
 mod setup;
 
@@ -110,6 +112,18 @@ impl Asks {
             RunnerAsk::BundleTake { bundle, bytes, offset, data } => {
                 self.bundles.take(&bundle, bytes, offset, &data).await.map(|()| RunnerAnswer::Done)
             }
+            RunnerAsk::PackWork { location, report } => {
+                self.pack_work(&location, report).await.map(RunnerAnswer::Bundle)
+            }
+            RunnerAsk::Publish { location, work, branch, replaces } => {
+                let published = self.publish(&location, work, &branch, replaces.as_deref()).await;
+                published.map(RunnerAnswer::Published)
+            }
+            RunnerAsk::PullRequest { location, branch, target, title, body } => {
+                let opened = self.pull_request(&location, &branch, &target, &title, &body).await;
+                opened.map(RunnerAnswer::PullRequest)
+            }
+            RunnerAsk::Discard { workspace } => self.workspaces.discard(workspace).await.map(|()| RunnerAnswer::Done),
             RunnerAsk::Clean { workspace } => self.workspaces.clean(workspace).await.map(|()| RunnerAnswer::Done),
         }
     }

@@ -27,6 +27,7 @@ pub(super) fn told(found: &Examined) -> Changes {
         commits: found.commits.clone(),
         more_commits: found.new_commits.saturating_sub(u32::try_from(found.commits.len()).unwrap_or(u32::MAX)),
         tree: found.tree.clone(),
+        kept: None,
         files: files.collect(),
         patch: found.patch.clone(),
     }

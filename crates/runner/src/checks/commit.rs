@@ -51,7 +51,7 @@ async fn can_commit(checker: &Checker, check: &DesiredCheck) -> Option<bool> {
 }
 
 /// The agent's summary as a message: a short first line, and the whole text below it if there is more.
-fn message(summary: Option<&str>) -> String {
+pub(super) fn message(summary: Option<&str>) -> String {
     let summary = summary.unwrap_or_default().trim();
     let (first, rest) = summary.split_once('\n').unwrap_or((summary, ""));
     let subject: String = first.chars().take(SUBJECT).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use acceptance::{Judge, Site, judge};
 use protocol::link::{Changes, DesiredCheck, MAX_PATCH};
 use protocol::{Criterion, CriterionResult};
-use worktree::Progress;
+use worktree::{Examined, Progress};
 
 use super::{Checker, changes, commands, commit};
 use crate::machine::Machine;
@@ -30,7 +30,7 @@ pub(super) async fn perform(
         facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
     }
     let facts = Arc::new(facts);
-    let told = changes::told(&facts);
+    let told = Changes { kept: keep(workspaces, check, &facts).await, ..changes::told(&facts) };
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
     let commands = commands::commands(checker, check, &place, runs, refused).await?;
     let repository = check.workspace.repository.is_some();
@@ -38,6 +38,21 @@ pub(super) async fn perform(
     let judge = Judge::new(vec![exe, judge::COMMAND.to_owned()]);
     let site = Site { tree: &place.path, repository, facts, judge, commands };
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
+}
+
+/// Keeps the work that is checked, for dependants and for landing; returns its commit.
+async fn keep(workspaces: &Workspaces, check: &DesiredCheck, facts: &Examined) -> Option<String> {
+    if check.workspace.repository.is_none() || (facts.head.is_none() && facts.files.is_empty()) {
+        return None;
+    }
+    let (workspace, message) = (check.workspace.workspace, commit::message(check.summary.as_deref()));
+    match workspaces.worktrees.keep_all(workspace, &check.report.to_string(), &message).await {
+        Ok(kept) => Some(kept.commit.to_string()),
+        Err(error) => {
+            tracing::warn!(report = %check.report, %error, "could not keep the work of a report");
+            None
+        }
+    }
 }
 
 /// Fetches the newest base; if that fails, the last fetched one counts.

@@ -103,6 +103,7 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         FactBody::Recorded { session, .. } => ("recorded", session.to_string()),
         FactBody::WorkspaceReady { workspace, .. }
         | FactBody::WorkspaceFailed { workspace, .. }
+        | FactBody::WorksConflict { workspace, .. }
         | FactBody::WorkspaceCleaned { workspace } => ("", workspace.to_string()),
         FactBody::SessionSaid { session, .. }
         | FactBody::SessionLimited { session, .. }

@@ -12,6 +12,15 @@ use crate::journal::{Change, WorkspaceRow};
 impl Workspaces {
     /// Deletes a workspace unless work would be lost, or a session works in it.
     pub(crate) async fn clean(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        self.delete(workspace, Unfinished::Refuse).await
+    }
+
+    /// Deletes a workspace with unfinished work, all of which is in its saves, unless a session works in it.
+    pub(crate) async fn discard(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        self.delete(workspace, Unfinished::KeepSaved).await
+    }
+
+    async fn delete(&self, workspace: WorkspaceId, unfinished: Unfinished) -> Result<(), Problem> {
         if !self.occupants.checks.leave(workspace).await {
             let detail = "a report is being checked in it: try again after the verdict";
             return Err(Problem::new(ProblemKind::Unavailable, detail));
@@ -28,7 +37,7 @@ impl Workspaces {
         let lost = self.worktrees.would_lose(workspace).await;
         let absent = matches!(lost, Err(worktree::Error::NoWorkspace(_)));
         match lost {
-            Ok(reasons) if !reasons.is_empty() => {
+            Ok(reasons) if !reasons.is_empty() && unfinished == Unfinished::Refuse => {
                 return Err(problem(worktree::Error::WouldLose { workspace, reasons }));
             }
             Err(error) if !absent => return Err(problem(error)),
@@ -42,7 +51,7 @@ impl Workspaces {
             }
         }
         self.watcher.leave(workspace);
-        if let Err(error) = self.worktrees.clean(workspace, Unfinished::Refuse).await {
+        if let Err(error) = self.worktrees.clean(workspace, unfinished).await {
             self.follow(workspace);
             return Err(problem(error));
         }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use domain::{ActivityId, ProjectId, WorkspaceId};
-use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
-use worktree::{Plan, Progress, Script, Start};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom, StartWork};
+use worktree::{Plan, Progress, Script, Start, Work};
 
 use super::printed::last_lines;
 use super::{Place, Workspaces, ports, text};
@@ -132,10 +132,16 @@ impl Workspaces {
             Some(StartFrom::Bundle { bundle, .. }) if known.is_none() => {
                 Some(Start::Bundle(self.bundles.taken(bundle).map_err(|problem| problem.detail)?))
             }
+            Some(StartFrom::Works { works }) if known.is_none() => Some(Start::Work(self.works(works)?)),
             _ => None,
         };
         let plan = Plan { from, ..plan(&self.machine, wanted)? };
         let made = self.worktrees.create(wanted.workspace, &plan, progress).await;
+        if let Err(worktree::Error::Conflict { first, second, paths }) = &made {
+            let (workspace, first, second, paths) = (wanted.workspace, first.clone(), second.clone(), paths.clone());
+            // Before the failure of the session that waits for it.
+            self.journal.tell(FactBody::WorksConflict { workspace, first, second, paths }).await;
+        }
         let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
         for (path, why) in &made.copied.left_out {
             tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "could not copy a file into the workspace");
@@ -152,6 +158,21 @@ impl Workspaces {
         };
         let borrows = self.worktrees.borrows(&made);
         Ok(Place { path: made.path, ports, borrows })
+    }
+
+    /// The accepted works that a workspace starts from.
+    fn works(&self, works: &[StartWork]) -> Result<Vec<Work>, String> {
+        let work = |work: &StartWork| {
+            let bundle = work.bundle.as_deref().map(|name| self.bundles.taken(name)).transpose();
+            Ok(Work {
+                name: work.report.to_string(),
+                title: work.title.clone(),
+                commit: work.commit.parse().map_err(text)?,
+                landed: work.landed.as_deref().map(str::parse).transpose().map_err(text)?,
+                bundle: bundle.map_err(|problem| problem.detail)?,
+            })
+        };
+        works.iter().map(work).collect()
     }
 
     /// Reports that a workspace is not usable; returns the reason.

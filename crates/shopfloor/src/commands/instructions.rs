@@ -121,6 +121,7 @@ mod tests {
         "activity_update",
         "who_is_doing_what",
         "add_tasks",
+        "merge_request",
     ];
 
     #[test]

@@ -15,8 +15,10 @@ mod freeze;
 mod history;
 mod instructions;
 mod invite;
+mod land;
 mod login;
 mod mcp;
+mod merge;
 mod metrics;
 mod observer;
 mod presence;
@@ -85,6 +87,9 @@ pub(crate) enum Command {
     /// How a project hands out its tasks
     #[command(subcommand)]
     Work(work::WorkCommand),
+    /// Merge queues: branches that are tested together before they land
+    #[command(subcommand)]
+    Merge(merge::MergeSubcommand),
     /// Questions that need a person's answer
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
@@ -105,6 +110,11 @@ pub(crate) enum Command {
     /// Workspaces: git clones on their own branches, where sessions work
     #[command(subcommand)]
     Workspace(workspace::WorkspaceCommand),
+    /// Bring accepted work to the repository: publish its branch, then merge it through the queue
+    Land(land::LandArgs),
+    /// Landings, and what happens to accepted work of a project
+    #[command(subcommand)]
+    Landing(land::LandingCommand),
     /// Recordings of sessions
     #[command(subcommand)]
     Recording(recording::RecordingCommand),
@@ -161,6 +171,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Chat(command) => chat::run(command, context).await?,
         Command::Token(command) => token::run(command, context).await?,
         Command::Login(args) => login::run(args, context).await?,
+        Command::Land(args) => land::land(args, context).await?,
+        Command::Landing(command) => land::run(command, context).await?,
         Command::Invite(command) => invite::run(command, context).await?,
         Command::Observer(command) => observer::run(command, context).await?,
         Command::Session(command) => return session::run(command, context).await,
@@ -168,6 +180,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Task(command) => return task::run(command, context).await,
         Command::Worker(command) => worker::run(command, context).await?,
         Command::Work(command) => work::run(command, context).await?,
+        Command::Merge(command) => merge::run(command, context).await?,
         Command::Escalation(command) => escalation::run(command, context).await?,
         Command::Review(command) => review::run(command, context).await?,
         Command::Approval(command) => approval::run(command, context).await?,

@@ -4,7 +4,7 @@ mod session;
 mod work;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use domain::{ActivityStatus, LinkKind, RunnerPolicy, Visibility};
+use domain::{ActivityStatus, LandMode, LinkKind, RunnerPolicy, Visibility};
 use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Usage, Workspace};
 
 pub(crate) use domain::text::counted;
@@ -22,6 +22,12 @@ pub(crate) fn visibility() -> impl TypedValueParser<Value = Visibility> {
 pub(crate) fn policy() -> impl TypedValueParser<Value = RunnerPolicy> {
     let policy = |policy: &RunnerPolicy| PossibleValue::new(policy.word()).help(policy.meaning());
     PossibleValuesParser::new(RunnerPolicy::ALL.iter().map(policy)).try_map(|text| text.parse())
+}
+
+/// Parses what happens to accepted work.
+pub(crate) fn land_mode() -> impl TypedValueParser<Value = LandMode> {
+    let mode = |mode: &LandMode| PossibleValue::new(mode.word()).help(mode.meaning());
+    PossibleValuesParser::new(LandMode::ALL.iter().map(mode)).try_map(|text| text.parse())
 }
 
 /// Parses a status.

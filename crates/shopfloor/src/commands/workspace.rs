@@ -1,12 +1,13 @@
 //! `shopfloor workspace`.
 
+mod discard;
 mod patch;
 mod saves;
 
 use clap::Subcommand;
 use client::Client;
 use domain::{WorkspaceId, WorkspaceStatus};
-use protocol::{Call, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
+use protocol::{Call, Land, Landing, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
 
 use super::session::ListArgs;
 use super::words;
@@ -46,6 +47,31 @@ pub(crate) enum WorkspaceCommand {
         /// now]
         #[arg(long, value_name = "ID")]
         save: Option<String>,
+    },
+    /// Publish the branch of one of your workspaces at its repository
+    Push {
+        /// The workspace's id or branch
+        workspace: String,
+        /// Return at once instead of waiting for the result
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// Publish the branch of one of your workspaces and merge it through the merge queue
+    Merge {
+        /// The workspace's id or branch
+        workspace: String,
+        /// Return at once instead of waiting for the branch to be published
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// Delete your workspaces with their uncommitted and unpushed work; the saves stay and can be restored
+    Discard {
+        /// The workspaces' ids or branches
+        #[arg(required = true)]
+        workspaces: Vec<String>,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Delete one of your workspaces, unless it has uncommitted or unpushed work
     Clean {
@@ -100,6 +126,15 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             saves::restored(save.as_deref(), &saves, out).iter().for_each(|line| out.note(line));
             Ok(())
         }
+        WorkspaceCommand::Push { workspace, no_wait } => {
+            let asked = land(client, &workspace, true).await?;
+            super::land::finish(client, out, asked, no_wait).await
+        }
+        WorkspaceCommand::Merge { workspace, no_wait } => {
+            let asked = land(client, &workspace, false).await?;
+            super::land::finish(client, out, asked, no_wait).await
+        }
+        WorkspaceCommand::Discard { workspaces, yes } => discard::run(client, out, &workspaces, yes).await,
         WorkspaceCommand::Clean { workspace } => {
             let workspace = id(client, &workspace).await?;
             client.ask::<()>(Call::WorkspaceClean { workspace }).await?;
@@ -118,6 +153,12 @@ pub(crate) fn patch_of(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String
         out.note(&format!("{} is not in the patch: it is binary, or its diff is too large", file.path));
     }
     patch::changes(diff, stat, out)
+}
+
+async fn land(client: &Client, workspace: &str, push_only: bool) -> Result<Vec<Landing>, Failure> {
+    let workspace: Workspace = client.ask(Call::WorkspaceShow { workspace: id(client, workspace).await? }).await?;
+    let input = Land { workspaces: vec![workspace.id], push_only, ..Default::default() };
+    Ok(client.ask(Call::LandingLand { project: workspace.project, input }).await?)
 }
 
 async fn id(client: &Client, text: &str) -> Result<WorkspaceId, Failure> {

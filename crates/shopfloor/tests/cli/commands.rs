@@ -21,6 +21,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("floor.freeze", "stop-everything"),
     ("floor.thaw", "thaw"),
     ("presence.list", "presence"),
+    ("landing.land", "land"),
 ];
 
 /// Command lines as people type them.
@@ -74,6 +75,14 @@ const LINES: &[&str] = &[
     "workspace saves W",
     "workspace restore W --save abc",
     "workspace clean W",
+    "workspace push W --no-wait",
+    "workspace merge W --no-wait",
+    "workspace discard W V --yes",
+    "land CALC-12 CALC-13 --push-only --no-wait",
+    "land A --pull-request",
+    "landing list --project P",
+    "landing settings --project P",
+    "landing configure --project P --mode automatic --target main --keep-days 7",
     "recording list --project P",
     "recording show S",
     "recording play S --speed 2 --idle-limit 1 --from 30",

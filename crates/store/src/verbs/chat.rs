@@ -1,7 +1,7 @@
 //! Chat: messages in a project.
 
 use domain::text::{MESSAGE_CONTENT, mentions, references};
-use domain::{Action, MessageId, ProjectId, UserId};
+use domain::{Action, AuthorKind, MessageId, ProjectId, UserId};
 use protocol::{Change, Message, MessagePage, Veil, Verb, verbs};
 
 use super::work::tasks::row::id_or_none;
@@ -52,6 +52,46 @@ fn announce(tx: &mut Tx<'_>, message: Message, key: Option<String>) {
     tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
+/// Queues the row of a message.
+fn store(tx: &mut Tx<'_>, sent: &Message) {
+    let head = "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at, author_session)";
+    let row = args![
+        sent.id.to_string(),
+        sent.project.to_string(),
+        sent.number,
+        sent.author.id.to_string(),
+        sent.author_kind.word(),
+        &sent.content,
+        to_json(&sent.references),
+        to_json(&sent.mentions),
+        tx.now,
+        sent.author_session.map(|id| id.to_string()),
+    ];
+    tx.later(head, row);
+}
+
+/// Tells a project's chat what the hub decided, as the floor manager of the project's owner.
+pub(crate) async fn say(tx: &mut Tx<'_>, project: ProjectId, content: &str) -> Result<(), StoreError> {
+    let found = projects::find(tx.read(), &Caller::hub("chat"), project, Action::See).await?;
+    let sent = Message {
+        id: MessageId::generate(),
+        project,
+        number: tx.next_message(project).await?,
+        author: found.owner,
+        author_kind: AuthorKind::FloorManager,
+        author_session: None,
+        content: content.to_owned(),
+        references: references(content),
+        mentions: mentioned(tx.read(), content).await?,
+        created_at: tx.now,
+        edited_at: None,
+        deleted_at: None,
+    };
+    store(tx, &sent);
+    announce(tx, sent, None);
+    Ok(())
+}
+
 /// A message of the caller that is not deleted.
 async fn own(tx: &mut Tx<'_>, id: MessageId) -> Result<Message, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE m.id = $1"), vec![text(id)]).await?;
@@ -91,20 +131,7 @@ impl Command for verbs::ChatSend {
             edited_at: None,
             deleted_at: None,
         };
-        let head = "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at, author_session)";
-        let row = args![
-            sent.id.to_string(),
-            sent.project.to_string(),
-            sent.number,
-            sent.author.id.to_string(),
-            sent.author_kind.word(),
-            &sent.content,
-            to_json(&sent.references),
-            to_json(&sent.mentions),
-            tx.now,
-            sent.author_session.map(|id| id.to_string()),
-        ];
-        tx.later(head, row);
+        store(tx, &sent);
         let key = tx.key.map(str::to_owned);
         announce(tx, sent.clone(), key);
         tx.audit(Self::VERB, sent.id, AuditScope::Project(sent.project), format!("sent message {}", sent.number));

@@ -8,6 +8,8 @@ mod credentials;
 mod events;
 mod fitting;
 mod invites;
+pub(crate) mod landing;
+pub(crate) mod merge;
 mod observers;
 pub(crate) mod projects;
 pub(crate) mod reviews;
@@ -27,6 +29,8 @@ pub use approvals::SweepApprovals;
 pub use credentials::{Bearer, CreateLoginLink, Credential, EndLogin, FreshLogin, UseLoginLink};
 pub use events::Extent;
 pub use invites::AcceptInvite;
+pub use landing::{MAX_LANDINGS, PublishEnded, PublishResult, Publishing, PullRequestText};
+pub use merge::TendMerges;
 pub use observers::UseObserverLink;
 pub use reviews::SentBack;
 pub use runners::{NameRunner, SeeRunner, TroubleRunner};
@@ -34,6 +38,6 @@ pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, Seen
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner};
 pub use work::{
-    Dispatch, Dispatched, EndMove, ExpireLeases, GiveUpChecks, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving,
-    RenewLeases, Reported, Say, ShowEvidence, SweptCheck, Unseen, Wanted, WorkDue,
+    Awaiting, Dispatch, Dispatched, EndMove, EndWait, ExpireLeases, GiveUpChecks, GraceLeases, HurryMove, LastHeard,
+    MAX_WORKERS, Moving, RenewLeases, Reported, Say, ShowEvidence, SweptCheck, Unseen, Wanted, WorkArrived, WorkDue,
 };

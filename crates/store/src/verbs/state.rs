@@ -7,7 +7,7 @@ use protocol::{ApprovalFilter, Change, Project, Veil};
 
 use super::work::{tasks, workers};
 use super::workspaces::{only as in_project, sees};
-use super::{activities, approvals, projects, runners, sessions, unread, users, workspaces};
+use super::{activities, approvals, landing, projects, runners, sessions, unread, users, workspaces};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
@@ -75,6 +75,10 @@ async fn contents(
     changes.extend(asked.map(|escalation| Change::Escalation { escalation }));
     let settings = workers::settings::all(c, only).await?.into_iter().filter(|(project, _)| visible.contains(project));
     changes.extend(settings.map(|(project, settings)| Change::WorkSettings { project, settings }));
+    let landings = landing::current(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
+    changes.extend(landings.map(|landing| Change::Landing { landing }));
+    let settings = landing::all_settings(c, only).await?.into_iter().filter(|(project, _)| visible.contains(project));
+    changes.extend(settings.map(|(project, settings)| Change::LandingSettings { project, settings }));
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
         let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
         changes.extend(unreads.map(|unread| Change::Unread { unread }));

@@ -50,6 +50,7 @@ mod groups;
 mod idempotency;
 mod limits;
 mod links;
+mod merge;
 mod model;
 mod open;
 mod people;

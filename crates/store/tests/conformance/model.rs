@@ -112,6 +112,11 @@ impl Model {
             | Change::Approval { .. }
             | Change::Review { .. }
             | Change::WorkEntry { .. }
+            | Change::MergeQueue { .. }
+            | Change::Candidate { .. }
+            | Change::MergeSettings { .. }
+            | Change::Landing { .. }
+            | Change::LandingSettings { .. }
             | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),
             Change::Message { message, .. } => drop(self.messages.insert(message.id, message)),

@@ -22,7 +22,7 @@ async fn finished(bench: &Bench, made: &Workspace, name: &str, file: &str, text:
     let kept = bench.trees.keep_work(made.facts.id, name).await.unwrap();
     assert_eq!(kept.commit.to_string(), git(&made.path, &["rev-parse", "HEAD"]));
     assert_eq!(kept.base.map(|base| base.to_string()), made.facts.base_commit);
-    Work { name: name.to_owned(), title: format!("the {name}"), commit: kept.commit, bundle: None }
+    Work { name: name.to_owned(), title: format!("the {name}"), commit: kept.commit, landed: None, bundle: None }
 }
 
 async fn start(trees: &Worktrees, bench: &Bench, branch: &str, works: &[&Work]) -> worktree::Result<Workspace> {

@@ -13,6 +13,7 @@ import { hear } from "../chat/chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "../../lib/maps";
 import { change, changeAll } from "./things";
+import { queued } from "../merge/merge";
 import { decided } from "../workers/workers";
 
 /** The state after a frame from the hub. */
@@ -57,6 +58,8 @@ function replace(floor: Floor, things: Things, seq: number): Floor {
     chats: new Map(chats.map(([project, chat]) => [project, { ...chat, fresh: false }])),
     boards: new Map(boards.map(([project, board]) => [project, { ...board, fresh: false }])),
     decisions: new Map(),
+    merges: new Map(),
+    merging: new Map(),
   };
 }
 
@@ -65,6 +68,11 @@ function happened(floor: Floor, what: Change): Floor {
   if (what.kind === "tasks") return moved(floor, what.tasks);
   if (what.kind === "work_entry") {
     return { ...floor, decisions: decided(floor.decisions, what.entry) };
+  }
+  if (what.kind === "merge_queue") return { ...floor, merges: queued(floor.merges, what.queue) };
+  if (what.kind === "candidate") return { ...floor, mergesEnded: floor.mergesEnded + 1 };
+  if (what.kind === "merge_settings") {
+    return { ...floor, merging: put(floor.merging, what.project, what.settings) };
   }
   const next = change(floor, what);
   if (what.kind === "project") return named(next, what.project, floor.projects.get(what.project.id)?.key);
@@ -75,6 +83,8 @@ function happened(floor: Floor, what: Change): Floor {
       newest: without(next.newest, what.project),
       boards: without(next.boards, what.project),
       decisions: without(next.decisions, what.project),
+      merges: without(next.merges, what.project),
+      merging: without(next.merging, what.project),
     };
   }
   if (what.kind === "execution_gone") return unshared(next, what.project);

@@ -5,7 +5,12 @@ import type {
   ApprovalId,
   Escalation,
   EscalationId,
+  Landing,
+  LandingId,
+  LandingSettings,
   Me,
+  MergeQueue,
+  MergeSettings,
   Message,
   PresenceEntry,
   Project,
@@ -46,6 +51,10 @@ export type Things = {
   reviews: ReadonlyMap<TaskId, ReviewLine>;
   /** The task settings of projects that changed them. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
+  /** Work on its way to a repository, and the newest that arrived. */
+  landings: ReadonlyMap<LandingId, Landing>;
+  /** The landing settings of projects that changed them. */
+  landing: ReadonlyMap<ProjectId, LandingSettings>;
 };
 
 /** The loaded messages of a chat: the newest, back to where the person scrolled. */
@@ -75,6 +84,12 @@ export type Floor = Things & {
   boards: ReadonlyMap<ProjectId, Board>;
   /** Decisions since the page was opened, newest first. */
   decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
+  /** Merge queues that were fetched, or moved since the page was opened. */
+  merges: ReadonlyMap<ProjectId, readonly MergeQueue[]>;
+  /** How projects merge, as far as it changed since the page was opened. */
+  merging: ReadonlyMap<ProjectId, MergeSettings>;
+  /** Counts branches that left the merge queues since the page was opened. */
+  mergesEnded: number;
 };
 
 /** No objects. */
@@ -91,6 +106,8 @@ export const NOTHING: Things = {
   approvals: new Map(),
   reviews: new Map(),
   work: new Map(),
+  landings: new Map(),
+  landing: new Map(),
 };
 
 /** The state before the first sync. */
@@ -106,4 +123,7 @@ export const EMPTY: Floor = {
   presence: new Map(),
   boards: new Map(),
   decisions: new Map(),
+  merges: new Map(),
+  merging: new Map(),
+  mergesEnded: 0,
 };

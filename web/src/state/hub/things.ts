@@ -2,7 +2,7 @@ import type { Change } from "../../protocol";
 import type { Things } from "./floor";
 import { dropWhere, put, putAll, unreachable, without } from "../../lib/maps";
 
-/** The objects after a change; `apply` handles messages, tasks, decisions and unshared execution. */
+/** The objects after a change; `apply` handles messages, tasks, decisions, merge queues and unshared execution. */
 export function change<T extends Things>(things: T, what: Change): T {
   switch (what.kind) {
     case "user":
@@ -21,6 +21,8 @@ export function change<T extends Things>(things: T, what: Change): T {
         escalations: dropWhere(things.escalations, (one) => one.project === what.project),
         approvals: dropWhere(things.approvals, (one) => one.project === what.project),
         work: without(things.work, what.project),
+        landings: dropWhere(things.landings, (one) => one.project === what.project),
+        landing: without(things.landing, what.project),
       };
     case "activity":
       return { ...things, activities: put(things.activities, what.activity.id, what.activity) };
@@ -50,10 +52,17 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, reviews: put(things.reviews, what.review.task, what.review) };
     case "work_settings":
       return { ...things, work: put(things.work, what.project, what.settings) };
+    case "landing":
+      return { ...things, landings: put(things.landings, what.landing.id, what.landing) };
+    case "landing_settings":
+      return { ...things, landing: put(things.landing, what.project, what.settings) };
     case "execution_gone":
     case "message":
     case "tasks":
     case "work_entry":
+    case "merge_queue":
+    case "candidate":
+    case "merge_settings":
       return things;
     default:
       return unreachable(what, things);
@@ -74,6 +83,8 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const approvals = new Map(things.approvals);
   const reviews = new Map(things.reviews);
   const work = new Map(things.work);
+  const landings = new Map(things.landings);
+  const landing = new Map(things.landing);
   for (const what of changes) {
     if (what.kind === "user") users.set(what.user.id, what.user);
     else if (what.kind === "project") projects.set(what.project.id, what.project);
@@ -87,6 +98,8 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "approval") approvals.set(what.approval.id, what.approval);
     else if (what.kind === "review") reviews.set(what.review.task, what.review);
     else if (what.kind === "work_settings") work.set(what.project, what.settings);
+    else if (what.kind === "landing") landings.set(what.landing.id, what.landing);
+    else if (what.kind === "landing_settings") landing.set(what.project, what.settings);
   }
   return {
     users,
@@ -101,5 +114,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     approvals,
     reviews,
     work,
+    landings,
+    landing,
   };
 }

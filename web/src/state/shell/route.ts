@@ -8,7 +8,7 @@ export type Route =
   | { name: "project-settings"; project: string }
   | { name: "tasks" | "graph"; project: string; task: string | null; query: TaskQuery }
   | { name: "workers"; project: string; worker: string | null }
-  | { name: "decisions" | "metrics" | "escalations" | "work"; project: string }
+  | { name: "decisions" | "metrics" | "escalations" | "work" | "merge"; project: string }
   | { name: "task"; task: string }
   | { name: "escalation"; escalation: string }
   | { name: "approval"; approval: string }
@@ -74,8 +74,9 @@ function ofWork([, project = "", third, fourth, fifth]: readonly string[], searc
   }
   if (third === "workers") return { name: third, project, worker: fourth ?? null };
   if (fourth !== undefined) return { name: "lost" };
-  if (third === "decisions" || third === "metrics" || third === "escalations" || third === "work")
-    return { name: third, project };
+  const rooms = ["decisions", "metrics", "escalations", "work", "merge"] as const;
+  const room = rooms.find((name) => name === third);
+  if (room) return { name: room, project };
   return { name: "lost" };
 }
 
@@ -111,6 +112,7 @@ export function pathOf(route: Route): string {
     case "metrics":
     case "escalations":
     case "work":
+    case "merge":
       return `/p/${route.project}/${route.name}`;
     case "task":
       return `/t/${route.task}`;
@@ -132,12 +134,14 @@ export function pathOf(route: Route): string {
 /** A route about a project's tasks or workers. */
 export type WorkRoute = Extract<
   Route,
-  { name: "tasks" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" }
+  { name: "tasks" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" | "merge" }
 >;
 
 /** Whether a route is about a project's tasks or workers. */
 export function isWork(route: Route): route is WorkRoute {
-  return ["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work"].includes(route.name);
+  return ["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work", "merge"].includes(
+    route.name,
+  );
 }
 
 /** The project of a route. */

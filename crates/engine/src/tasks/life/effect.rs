@@ -65,6 +65,8 @@ pub enum Effect {
     },
     /// The dependants have one open dependency less.
     FreeDependants,
+    /// The accepted work lands by itself, if the project says so.
+    LandWork,
     /// The dependants that no worker has taken yet wait for the task again.
     HoldDependants,
     /// The dependants become unreachable.

@@ -168,6 +168,7 @@ fn accept(life: Life, score: Option<u8>, by: Option<WorkerId>) -> Result<Step, R
         effects.push(Effect::RefusePending { reason: "the task is done without it".to_owned() });
     }
     effects.push(Effect::FreeDependants);
+    effects.push(Effect::LandWork);
     if life.asked {
         effects.push(Effect::SettleQuestions { why: "the task is done".to_owned() });
     }

@@ -21,6 +21,7 @@ const TOOLS: [&str; 13] = [
     "escalate",
     "heartbeat",
     "list_tasks",
+    "merge_request",
     "report",
     "review_reply",
     "take_task",

@@ -69,6 +69,7 @@ fn of_fact(fact: &FactBody) -> &'static str {
         FactBody::SessionState { .. } | FactBody::SessionUsage { .. } => "replaces the one before; words are cut",
         FactBody::Recorded { .. } | FactBody::SessionProgress { .. } => "numbers",
         FactBody::WorkspaceReady { .. } | FactBody::WorkspaceFailed { .. } => "replaces the one before; words are cut",
+        FactBody::WorksConflict { .. } => "one question; 100 paths of 1,024 characters",
         FactBody::WorkspaceStats { .. } => "replaces the one before; 100 conflicts of 1,024 characters",
         FactBody::SessionSaid { .. } => "replaces the one before; cut",
         FactBody::SessionLimited { .. } => "one outage for each runner and agent; words are cut",
@@ -90,7 +91,9 @@ fn of_ask(ask: &RunnerAsk) -> &'static str {
         RunnerAsk::Send { .. } => "one frame of a client",
         RunnerAsk::Log { .. } | RunnerAsk::RecordingPart { .. } | RunnerAsk::RecordingSearch { .. } => "one page",
         RunnerAsk::RecordingShow { .. } | RunnerAsk::Diff { .. } | RunnerAsk::Saves { .. } => "an id",
-        RunnerAsk::Restore { .. } | RunnerAsk::Clean { .. } => "an id",
+        RunnerAsk::Restore { .. } | RunnerAsk::Clean { .. } | RunnerAsk::Discard { .. } => "an id",
+        RunnerAsk::PackWork { .. } | RunnerAsk::Publish { .. } => "ids and the names of a repository and a branch",
+        RunnerAsk::PullRequest { .. } => "one title and one summary",
         RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } => "an id and a place",
         RunnerAsk::BundleTake { .. } => "a part of bounded size",
     }
@@ -103,6 +106,7 @@ fn of_answer(answer: &RunnerAnswer) -> &'static str {
         RunnerAnswer::Log(_) | RunnerAnswer::Recording(_) | RunnerAnswer::Part(_) | RunnerAnswer::Hits(_) => "a frame",
         RunnerAnswer::Diff(_) | RunnerAnswer::Saves(_) | RunnerAnswer::Bundle(_) => "a frame",
         RunnerAnswer::BundlePart(_) => "a part of bounded size",
+        RunnerAnswer::Published(_) | RunnerAnswer::PullRequest(_) => "one commit and one name, or one address",
     }
 }
 

@@ -48,6 +48,9 @@ const TABLE: &str = "
     worker.list          made
     work.log             cut at 500
     work.doing           made
+    merge.list           made
+    merge.history        pages 500
+    merge.show           recent
     audit.list           pages 500
     presence.list        made
 ";

@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub(crate) escalations: BTreeMap<EscalationId, Escalation>,
     pub(crate) approvals: BTreeMap<ApprovalId, Approval>,
     pub(crate) settings: BTreeMap<ProjectId, WorkSettings>,
+    pub(crate) landings: BTreeMap<domain::LandingId, protocol::Landing>,
+    pub(crate) landing_settings: BTreeMap<ProjectId, protocol::LandingSettings>,
     pub(crate) read: BTreeMap<ProjectId, u32>,
 }
 
@@ -96,6 +98,8 @@ impl State {
             between(&self.escalations, &other.escalations),
             between(&self.approvals, &other.approvals),
             between(&self.settings, &other.settings),
+            between(&self.landings, &other.landings),
+            between(&self.landing_settings, &other.landing_settings),
             between(&self.read, &other.read),
         ]
         .concat()
@@ -130,6 +134,8 @@ impl State {
                 self.approvals.retain(|_, approval| approval.project != *project);
                 self.escalations.retain(|_, escalation| escalation.project != *project);
                 self.settings.remove(project);
+                self.landings.retain(|_, landing| landing.project != *project);
+                self.landing_settings.remove(project);
             }
             Change::Workers { workers } => {
                 for worker in workers {
@@ -151,7 +157,13 @@ impl State {
                 None => drop(self.approvals.insert(approval.id, approval.clone())),
             },
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
+            Change::Landing { landing } => drop(self.landings.insert(landing.id, landing.clone())),
+            Change::LandingSettings { project, settings } => {
+                drop(self.landing_settings.insert(*project, settings.clone()));
+            }
             Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } => {}
+            // Pages ask for merge queues when they show them.
+            Change::MergeQueue { .. } | Change::Candidate { .. } | Change::MergeSettings { .. } => {}
             Change::Unknown => panic!("a hub tells only what it knows"),
             Change::Workspace { workspace } => {
                 let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };

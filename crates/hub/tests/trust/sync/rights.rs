@@ -35,6 +35,11 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Approval { approval } => format!("approval {}", approval.text),
         Change::WorkEntry { entry } => format!("decided {}", entry.what),
         Change::WorkSettings { .. } => "work settings".to_owned(),
+        Change::MergeQueue { .. } => "merge queue".to_owned(),
+        Change::Candidate { candidate } => format!("candidate {}", candidate.branch),
+        Change::MergeSettings { .. } => "merge settings".to_owned(),
+        Change::Landing { landing } => format!("landing {}", landing.branch),
+        Change::LandingSettings { .. } => "landing settings".to_owned(),
         Change::Unknown => "unknown".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()

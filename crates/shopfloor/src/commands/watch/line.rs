@@ -70,7 +70,11 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Review { review } => Some(review.project),
         Change::Approval { approval } => Some(approval.project),
         Change::WorkEntry { entry } => Some(entry.project),
-        Change::WorkSettings { project, .. } => Some(*project),
+        Change::WorkSettings { project, .. } | Change::MergeSettings { project, .. } => Some(*project),
+        Change::MergeQueue { queue } => Some(queue.project),
+        Change::Candidate { candidate } => Some(candidate.project),
+        Change::LandingSettings { project, .. } => Some(*project),
+        Change::Landing { landing } => Some(landing.project),
         Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } | Change::Unknown => None,
     }
 }
@@ -133,6 +137,11 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::Approval { approval } => work::approval(approval, names),
         Change::WorkEntry { entry } => work::decision(entry, names),
         Change::WorkSettings { project, .. } => format!("work      settings of {} changed", names.of(*project)),
+        Change::MergeSettings { project, .. } => format!("merge     settings of {} changed", names.of(*project)),
+        Change::MergeQueue { queue } => work::merge_queue(queue),
+        Change::Candidate { candidate } => work::candidate(candidate),
+        Change::Landing { landing } => work::landing(landing, names),
+        Change::LandingSettings { project, .. } => format!("landing   settings of {} changed", names.of(*project)),
         Change::ExecutionGone { project } => format!("sessions  of {} are no longer shared", names.of(*project)),
         Change::Unknown => "a change that this version does not know".to_owned(),
     }

@@ -2,7 +2,8 @@
 
 use domain::trust::is_own;
 use domain::{
-    ApprovalKind, Author, ProjectId, ReportId, RunnerId, RunnerPolicy, SessionId, TaskId, UserId, WorkspaceId,
+    ApprovalKind, Author, MergeRunId, ProjectId, ReportId, RunnerId, RunnerPolicy, SessionId, TaskId, UserId,
+    WorkspaceId,
 };
 use protocol::link::Subject;
 use protocol::{Sandbox, UserRef, WrittenBy};
@@ -10,6 +11,7 @@ use protocol::{Sandbox, UserRef, WrittenBy};
 use crate::StoreError;
 use crate::sql::{Row, text};
 use crate::tx::Tx;
+use crate::verbs::merge;
 use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 
@@ -121,7 +123,7 @@ pub(super) struct Asking {
     pub(super) session: Option<SessionId>,
     pub(super) report: Option<ReportId>,
     pub(super) task: Option<TaskId>,
-    pub(super) workspace: WorkspaceId,
+    pub(super) workspace: Option<WorkspaceId>,
 }
 
 impl Asking {
@@ -153,7 +155,7 @@ impl Asking {
                 ),
                 id.to_string(),
             ),
-            Subject::Merge(_) => return Ok(None),
+            Subject::Merge(id) => return Self::of_merge(tx, runner, id).await,
         };
         let Some(row) = tx.read().first(&sql, vec![text(id), text(runner)]).await? else { return Ok(None) };
         let owner = UserRef { id: row.parsed("owner")?, name: row.text("owner_name")? };
@@ -172,7 +174,29 @@ impl Asking {
             session,
             report,
             task: id_or_none(&row, "task")?,
-            workspace: row.parsed("workspace")?,
+            workspace: Some(row.parsed("workspace")?),
+        }))
+    }
+
+    /// The merge run that this runner asks about.
+    async fn of_merge(tx: &mut Tx<'_>, runner: RunnerId, run: MergeRunId) -> Result<Option<Self>, StoreError> {
+        let Some((project, authors, title)) = merge::waits_for_approval(tx.read(), runner, run).await? else {
+            return Ok(None);
+        };
+        let sql = "SELECT n.owner, o.name AS owner_name, n.name AS runner_name, n.policy FROM runners n \
+                   JOIN users o ON o.id = n.owner WHERE n.id = $1";
+        let Some(row) = tx.read().first(sql, vec![text(runner)]).await? else { return Ok(None) };
+        Ok(Some(Self {
+            owner: UserRef { id: row.parsed("owner")?, name: row.text("owner_name")? },
+            runner_name: row.text("runner_name")?,
+            policy: row.parsed("policy")?,
+            project,
+            authors,
+            title,
+            session: None,
+            report: None,
+            task: None,
+            workspace: None,
         }))
     }
 }

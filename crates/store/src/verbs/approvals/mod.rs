@@ -87,15 +87,18 @@ pub(crate) async fn of(
 
 /// The answers for a runner that its sessions and checks still need.
 pub(crate) async fn answers(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<WishAnswer>, StoreError> {
-    let sql = "SELECT a.session, a.report, a.kind, a.sha256, a.reach, a.answer FROM approvals a \
+    let sql = "SELECT a.session, a.report, m.id AS merge_run, a.kind, a.sha256, a.reach, a.answer FROM approvals a \
                LEFT JOIN sessions s ON s.id = a.session LEFT JOIN reports r ON r.id = a.report \
+               LEFT JOIN merge_runs m ON m.id = a.subject AND m.state = 'open' \
                WHERE a.runner = $1 AND a.answer IS NOT NULL AND a.answer <> 'withdrawn' AND \
-               ((a.session IS NOT NULL AND s.ended_at IS NULL) OR (a.report IS NOT NULL AND r.verdict = 'pending')) \
+               ((a.session IS NOT NULL AND s.ended_at IS NULL) OR (a.report IS NOT NULL AND r.verdict = 'pending') OR \
+               m.id IS NOT NULL) \
                ORDER BY a.created_at, a.id";
     let read = |row: &Row| {
-        let subject = match id_or_none(row, "session")? {
-            Some(session) => Subject::Session(session),
-            None => Subject::Report(row.parsed("report")?),
+        let subject = match (id_or_none(row, "session")?, id_or_none(row, "merge_run")?) {
+            (Some(session), _) => Subject::Session(session),
+            (None, Some(run)) => Subject::Merge(run),
+            (None, None) => Subject::Report(row.parsed("report")?),
         };
         let allowed = row.parsed::<domain::Answered>("answer")?.allows();
         let sandbox = json_or_none(row, "reach")?;

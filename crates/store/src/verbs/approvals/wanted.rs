@@ -76,7 +76,7 @@ pub(crate) async fn wanted(
             asking.session.map(|id| id.to_string()),
             asking.report.map(|id| id.to_string()),
             asking.task.map(|id| id.to_string()),
-            asking.workspace.to_string(),
+            asking.workspace.map(|id| id.to_string()),
             tx.now,
             answer.map(|answer| answer.word().to_owned()),
             answer.map(|_| tx.now),

@@ -10,6 +10,7 @@ use protocol::{Deliverables, EscalationContext, WrittenBy};
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox, unless_own, written_by};
+use crate::verbs::merge;
 use crate::verbs::work::workers::facts::Under;
 use crate::verbs::work::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
@@ -84,7 +85,7 @@ impl Store {
                     o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
         let sessions = format!(
             "{} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
-             s.status <> 'starting' OR {free}) AND (w.moves_from IS NULL OR s.stop IS NOT NULL) \
+             s.status <> 'starting' OR {free}) AND ((w.moves_from IS NULL AND w.awaits_works = 0) OR s.stop IS NOT NULL) \
              ORDER BY s.created_at, s.id",
             columns()
         );
@@ -99,7 +100,7 @@ impl Store {
             heartbeat_seconds: heartbeat(&mut c, runner).await?,
             retention: retention(&mut c, runner).await?,
             answers: approvals::answers(&mut c, runner).await?,
-            merges: Vec::new(),
+            merges: merge::desired(&mut c, runner).await?,
         }))
     }
 

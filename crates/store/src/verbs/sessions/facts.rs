@@ -13,7 +13,7 @@ use crate::verbs::work::review::checks;
 use crate::verbs::work::workers::facts::Under;
 use crate::verbs::work::workers::outage::Held;
 use crate::verbs::work::workers::{self as work, Say};
-use crate::verbs::{approvals, workspaces};
+use crate::verbs::{approvals, merge, workspaces};
 use crate::{Command, StoreError};
 
 /// Stores facts from a runner. Facts that are stored already are skipped.
@@ -152,6 +152,9 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
             let detail = Some(reason(detail));
             workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await
         }
+        FactBody::WorksConflict { workspace, first, second, paths } => {
+            work::waited::conflict(tx, runner, *workspace, [first, second], paths).await
+        }
         FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             let after = Workspace {
@@ -167,10 +170,10 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         | FactBody::SessionProgress { .. }
         | FactBody::Checking { .. }
         | FactBody::Checked { .. }
-        | FactBody::CheckFailed { .. }
-        | FactBody::MergeBegan { .. }
-        | FactBody::MergeTested { .. }
-        | FactBody::MergeLanded { .. } => Ok(()),
+        | FactBody::CheckFailed { .. } => Ok(()),
+        FactBody::MergeBegan { run } => merge::began(tx, runner, *run).await,
+        FactBody::MergeTested { run, test } => merge::tested(tx, runner, *run, test).await,
+        FactBody::MergeLanded { run, land } => merge::landed(tx, runner, *run, land).await,
         FactBody::WorkspaceCleaned { workspace } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             tx.audit("workspace.clean", before.id, AuditScope::Project(before.project), "the workspace was deleted");

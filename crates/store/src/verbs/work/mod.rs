@@ -11,5 +11,6 @@ pub(crate) mod workers;
 pub use review::{GiveUpChecks, ShowEvidence, SweptCheck, Unseen};
 pub use tasks::{ExpireLeases, Reported, Wanted};
 pub use workers::{
-    Dispatch, Dispatched, EndMove, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving, RenewLeases, Say, WorkDue,
+    Awaiting, Dispatch, Dispatched, EndMove, EndWait, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving,
+    RenewLeases, Say, WorkArrived, WorkDue,
 };

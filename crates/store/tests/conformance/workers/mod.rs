@@ -12,6 +12,7 @@ mod flow;
 mod freeze;
 mod go_on;
 mod hand_out;
+mod landing;
 mod lines;
 mod lost;
 mod metrics;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::{
-    ActivityId, ApprovalId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
-    SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
+    ActivityId, ApprovalId, CandidateId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId,
+    RunnerId, SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
 };
 use protocol::{Call, Spec, TaskAsk, TaskReport, TaskTake, TasksAdd, WorkerStart};
 use serde_json::{Value, json};
@@ -39,6 +39,7 @@ pub(super) struct Targets {
     pub(super) thread: ThreadId,
     pub(super) escalation: EscalationId,
     pub(super) worker: WorkerId,
+    pub(super) candidate: CandidateId,
 }
 
 impl Targets {
@@ -66,6 +67,7 @@ impl Targets {
             thread: ThreadId::generate(),
             escalation: EscalationId::generate(),
             worker: WorkerId::generate(),
+            candidate: CandidateId::generate(),
         }
     }
 
@@ -89,6 +91,7 @@ impl Targets {
             "thread" => json!(self.thread),
             "escalation" => json!(self.escalation),
             "worker" => json!(self.worker),
+            "candidate" => json!(self.candidate),
             _ => return None,
         })
     }
@@ -109,6 +112,8 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("runner.update", update("sandbox_others", json!(true))),
         ("worker.update", update("name", json!(fresh("worker")))),
         ("work.configure", update("missed", json!(5))),
+        ("merge.configure", update("at_once", json!(3))),
+        ("merge.add", update("branch", json!("another-branch"))),
         ("session.spawn", json!({ "input": { "project": on.project, "agent": "codex", "prompt": "more work" } })),
         ("task.turn", json!({ "input": { "takes": [{ "worker": "one more worker" }] } })),
         ("task.release", json!({ "task": spare })),

@@ -3,9 +3,9 @@
 use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Visibility};
 use protocol::link::{FactBody, Subject, Wish};
 use protocol::{
-    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, Criterion, ExecutionFilter, MessageText, ObserverCreate,
-    ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver,
-    WorkerStop,
+    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, Criterion, ExecutionFilter, MergeAdd, MessageText,
+    ObserverCreate, ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake,
+    TaskTakeOver, WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -83,8 +83,11 @@ impl Fixture {
         let (hub, owner) = (&self.hub, &self.owner);
         let content = "the secret plan".to_owned();
         let (visibility, share_execution) = (Some(visibility), Some(share_execution));
-        let input = ProjectCreate { content, visibility, share_execution, ..Default::default() };
+        let repositories = vec![Repository { location: "https://example.org/secret".into(), ..Default::default() }];
+        let input = ProjectCreate { content, visibility, share_execution, repositories, ..Default::default() };
         let project = view!(hub, owner, Project, Call::ProjectCreate { input }).id;
+        let input = MergeAdd { branch: "a-secret-branch".into(), ..Default::default() };
+        let candidate = view!(hub, owner, Candidate, Call::MergeAdd { project, input }).id;
         let input = ActivityCreate { content: "secret work".into(), ..Default::default() };
         let activity = view!(hub, owner, Activity, Call::ActivityCreate { project, input }).id;
         let input = MessageText { content: "a secret".into() };
@@ -164,6 +167,7 @@ impl Fixture {
             thread,
             escalation,
             worker,
+            candidate,
         }
     }
 

@@ -1,9 +1,11 @@
 //! Tasks, workers and questions as lines.
 
 use domain::{ProjectId, TaskStatus, WorkerStatus};
-use protocol::{Approval, Escalation, ReviewLine, TaskLine, WorkEntry, Worker};
+use protocol::{Approval, Candidate, Escalation, Landing, MergeQueue, ReviewLine, TaskLine, WorkEntry, Worker};
 
 use super::{EXCERPT, Names};
+use crate::commands::words;
+use crate::output::clean;
 use crate::table::shorten;
 
 /// One task.
@@ -29,6 +31,13 @@ pub(super) fn worker(worker: &Worker, names: &Names) -> String {
 pub(super) fn workers(workers: &[Worker], names: &Names) -> String {
     let at: Vec<WorkerStatus> = workers.iter().map(|worker| worker.status).collect();
     format!("workers   {}", many(workers.first().map(|worker| worker.project), WorkerStatus::ALL, &at, names))
+}
+
+/// Work on its way to the repository.
+pub(super) fn landing(landing: &Landing, names: &Names) -> String {
+    let why = landing.detail.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let project = names.of(landing.project);
+    format!("landing   \"{}\" in {project} is {}{why} ({})", landing.title, landing.state, landing.branch)
 }
 
 /// How many changed where, and their statuses.
@@ -82,4 +91,18 @@ pub(super) fn decision(entry: &WorkEntry, names: &Names) -> String {
     let about: Vec<String> = worker.into_iter().chain(entry.task.map(|task| task.to_string())).collect();
     let about = if about.is_empty() { names.of(entry.project) } else { about.join(", ") };
     format!("decided   {}: {} ({about})", entry.what, entry.reason)
+}
+
+/// A merge queue that moved.
+pub(super) fn merge_queue(queue: &MergeQueue) -> String {
+    let reason = queue.reason.as_deref().map(|reason| format!(": {}", clean(reason))).unwrap_or_default();
+    let waiting = words::counted(u32::try_from(queue.candidates.len()).unwrap_or(u32::MAX), "branch", "branches");
+    let runs = words::counted(u32::try_from(queue.runs.len()).unwrap_or(u32::MAX), "run", "runs");
+    format!("merge     {} is {}, {waiting}, {runs}{reason}", clean(&queue.target), queue.gate)
+}
+
+/// A branch that left a merge queue.
+pub(super) fn candidate(candidate: &Candidate) -> String {
+    let reason = candidate.reason.as_deref().map(|reason| format!(": {}", clean(reason))).unwrap_or_default();
+    format!("merge     {} {}{reason} ({})", clean(&candidate.branch), candidate.state, candidate.id)
 }

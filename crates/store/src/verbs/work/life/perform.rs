@@ -8,6 +8,7 @@ use protocol::EscalationContext;
 use super::{attempt, dependants};
 use crate::StoreError;
 use crate::tx::Tx;
+use crate::verbs::landing;
 use crate::verbs::sessions;
 use crate::verbs::work::review::ask::{self, Ask};
 use crate::verbs::work::review::{conflicts, judge};
@@ -30,6 +31,7 @@ pub(super) async fn perform(tx: &mut Tx<'_>, row: &TaskRow, effect: Effect) -> R
         Effect::FreeWorker { worker, ended } => holds::let_go(tx, worker, row.id, ended).await.map(|_| ()),
         Effect::RefusePending { reason } => judge::refuse_pending(tx, row.id, &reason).await,
         Effect::FreeDependants => dependants::free(tx, row.id).await,
+        Effect::LandWork => landing::automatically(tx, row).await,
         Effect::HoldDependants => dependants::hold(tx, row.id).await,
         Effect::BlockDependants => dependants::block(tx, row).await,
         Effect::UnblockDependants => dependants::unblock(tx, row).await,

@@ -35,9 +35,15 @@ pub(super) fn bounded(changes: &Changes) -> Changes {
         commits: changes.commits.iter().skip(more).map(name).collect(),
         more_commits: changes.more_commits.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)),
         tree: name(&changes.tree),
+        kept: changes.kept.as_ref().filter(|commit| is_commit(commit)).cloned(),
         files,
         patch: short(&changes.patch, MAX_PATCH),
     }
+}
+
+/// Whether a text is the name of a commit: nothing else is given to another runner's git.
+fn is_commit(text: &str) -> bool {
+    (40..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// The first `most` bytes of a text.

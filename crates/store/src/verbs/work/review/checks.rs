@@ -94,8 +94,8 @@ async fn verdict(
     let task = tx.known_task(found.task).await?;
     let results = complete(results, &task.acceptance);
     if let Some(changes) = changes {
-        let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
-        tx.run(sql, args![to_json(changes), report.to_string()]).await?;
+        let sql = "UPDATE reports SET changes = $1, kept = $2 WHERE id = $3";
+        tx.run(sql, args![to_json(changes), changes.kept.clone(), report.to_string()]).await?;
     }
     let silent = fill_in(tx, report, changes).await?;
     let passed = results.iter().all(|result| result.passed != Some(false));

@@ -1,6 +1,8 @@
 //! Conflicting outputs: found when the second report arrives, decided by a person who sees both, and compared again
 //! when one of them is dropped.
 
+use std::collections::HashSet;
+
 use domain::{AnswerAct, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, UserId};
 use engine::tasks::conflict::{self, Kind, Meeting};
 use engine::tasks::life::Event;
@@ -73,14 +75,18 @@ pub(super) async fn meets(
                WHERE r.project = $1 AND \
                (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
                r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
-               (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) \
+               (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) AND NOT EXISTS \
+               (SELECT 1 FROM landings l JOIN reports m ON m.id = $4 JOIN workspaces w ON w.id = m.workspace \
+               WHERE l.report = r.id AND l.state = 'landed' AND l.updated_at <= w.created_at) \
                ORDER BY CASE r.verdict WHEN 'accepted' THEN 0 ELSE 1 END, r.at DESC, r.id DESC LIMIT $5";
     let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
     let rows = tx.read().all(sql, of).await?;
     let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
+    let before = before(tx, task).await?;
     let mut first: Option<Other> = None;
     for row in &rows {
-        if except.contains(&row.parsed("task")?) {
+        let other: TaskId = row.parsed("task")?;
+        if except.contains(&other) || before.contains(&other) {
             continue;
         }
         let other: Output = row.json("changes")?;
@@ -105,6 +111,16 @@ pub(super) async fn meets(
         }
     }
     Ok(first)
+}
+
+/// The tasks that a task builds on, directly or through others: its work started from theirs.
+async fn before(tx: &mut Tx<'_>, task: TaskId) -> Result<HashSet<TaskId>, StoreError> {
+    let (mut found, mut next) = (HashSet::new(), vec![task]);
+    while let Some(id) = next.pop() {
+        let deps = tx.task(id).await?.map(|row| row.deps).unwrap_or_default();
+        next.extend(deps.into_iter().filter(|dep| found.insert(*dep)));
+    }
+    Ok(found)
 }
 
 fn file(changed: &ChangedFile) -> conflict::File {

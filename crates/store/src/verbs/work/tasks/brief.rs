@@ -3,7 +3,7 @@
 use domain::AttemptOutcome;
 use protocol::{Criterion, FileFormat, Handover, Task};
 
-use super::before::{self, Before};
+use super::before::{self, Before, Ground};
 
 /// Where the next worker finds an earlier worker's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Work {
 /// The brief of a task: description, results of dependencies, acceptance, hand-over, and how to report.
 pub(crate) fn brief(
     task: &Task,
-    before: &[Before],
+    (before, ground): (&[Before], Ground),
     handover: Option<&Handover>,
     work: Work,
     refused: Option<&str>,
@@ -43,7 +43,7 @@ pub(crate) fn brief(
     }
     section("Context", &task.context);
     if !before.is_empty() {
-        section("What was done before", &before::words(before, task.deps.len()));
+        section("What was done before", &before::words(before, task.deps.len(), ground));
     }
     let list = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
     section("Accepted when", &list(task.acceptance.iter().map(words).collect()));

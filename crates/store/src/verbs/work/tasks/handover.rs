@@ -4,7 +4,7 @@ use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
 use protocol::{Handover, Report, Veil};
 
-use super::before;
+use super::before::{self, Ground};
 use super::brief::Work;
 use super::row::{TaskRow, id_or_none};
 use crate::sql::{Row, args, text};
@@ -100,7 +100,18 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
     };
     let before = before::of(tx, &task).await?;
     let comments = reviews::comments_for(tx, &task).await?;
-    Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref(), &comments))
+    let before = (before.as_slice(), ground(tx, here).await?);
+    Ok(super::brief::brief(&task.view(), before, handover.as_ref(), work, refused.as_deref(), &comments))
+}
+
+/// Whether a workspace starts from the accepted work of the task's dependencies.
+pub(super) async fn ground(tx: &mut Tx<'_>, here: WorkspaceId) -> Result<Ground, StoreError> {
+    let row = tx.read().first("SELECT start_from FROM workspaces WHERE id = $1", vec![text(here)]).await?;
+    let from = row.map(|row| json_or_none(&row, "start_from")).transpose()?.flatten();
+    Ok(match from {
+        Some(StartFrom::Works { .. } | StartFrom::Bundle { .. }) => Ground::Workspace,
+        _ => Ground::Nowhere,
+    })
 }
 
 /// Where the next worker finds an earlier worker's work.

@@ -6,9 +6,10 @@ use engine::tasks::life::{Leaving, Why};
 use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef, Verb, verbs};
 use sha2::{Digest, Sha256};
 
+use super::before::{self, Ground};
 use super::reach::{AHEAD, FAR};
 use super::row::TaskRow;
-use super::{before, brief, check, handover};
+use super::{brief, check, handover};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::reviews;
@@ -303,13 +304,20 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
         false => (None, None),
     };
     let view = seen(tx, &row).await?;
-    let before = before::of(tx, &row).await?;
+    let mut before = before::of(tx, &row).await?;
+    let mut ground = match (row.session(), row.workspace) {
+        (Some(_), Some(workspace)) => handover::ground(tx, workspace).await?,
+        _ => Ground::Nowhere,
+    };
+    if ground == Ground::Nowhere {
+        ground = before::publish(tx, &mut before).await?;
+    }
     let comments = match row.attempt > 1 || row.refusals > 0 {
         true => reviews::comments_for(tx, &row).await?,
         false => String::new(),
     };
-    let work = brief::Work::Elsewhere;
-    let brief = brief::brief(&view, &before, handover.as_ref(), work, refused.as_deref(), &comments);
+    let (before, work) = ((before.as_slice(), ground), brief::Work::Elsewhere);
+    let brief = brief::brief(&view, before, handover.as_ref(), work, refused.as_deref(), &comments);
     let heartbeat_seconds = settings.heartbeat_seconds;
     let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };
     Ok(Taken { taken: Some(taken), why_not: None })

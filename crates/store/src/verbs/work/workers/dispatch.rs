@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::log::decided;
 use super::moving::{self, Work};
 use super::rows::{self, WorkerRow, get, put};
-use super::{able, launch, outage, settings, tend};
+use super::{able, builds_on, launch, outage, settings, tend};
 use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::projects;
@@ -77,6 +77,7 @@ impl Round<'_> {
             ready = tx.ready(project, FAR).await?;
         }
         ready.retain(|task| !queued.contains(&task.id));
+        self.leave_out_of_reach(tx, &mut ready).await?;
         let known: HashMap<TaskId, TaskRow> =
             ready.iter().chain(waiting.values().flatten()).map(|task| (task.id, task.clone())).collect();
         if known.is_empty() {
@@ -121,6 +122,19 @@ impl Round<'_> {
         }
         self.explain(tx, &known, plan.left).await?;
         Ok(handed)
+    }
+
+    /// Leaves tasks in the queue whose accepted dependencies are on runners that are away.
+    async fn leave_out_of_reach(&self, tx: &mut Tx<'_>, ready: &mut Vec<TaskRow>) -> Result<(), StoreError> {
+        let building: Vec<TaskId> = ready.iter().filter(|task| !task.deps.is_empty()).map(|task| task.id).collect();
+        for (id, why) in builds_on::out_of_reach(tx, &building, self.connected).await? {
+            ready.retain(|task| task.id != id);
+            let (task, unassigned) = (tx.known_task(id).await?, Some(format!("no worker takes it: {why}")));
+            if task.state != (State::Ready { unassigned: unassigned.clone() }) {
+                step(tx, task, Event::Pass { unassigned }).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a free worker can do this task.
@@ -202,7 +216,8 @@ impl Round<'_> {
             Some(runner) => moving::work_of(tx, &row, runner, self.connected).await?,
             None => Work::Here,
         };
-        let made = launch::launch(tx, &before, task, fence, launch::How::default()).await?;
+        let how = launch::How { moves: matches!(work, Work::At(_)), ..Default::default() };
+        let made = launch::launch(tx, &before, task, fence, how).await?;
         match work {
             Work::At(from) => moving::begin(tx, task, &made, from).await,
             Work::Here | Work::Away => Ok(()),

@@ -4,9 +4,9 @@ use domain::text::plain;
 use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use engine::tasks::life::{Leaving, Why};
 use engine::workers::decision::Decision;
-use protocol::link::StartFrom;
 use protocol::{Activity, Project, RunnerAbout, Sandbox, Session, SessionWorker, Workspace};
 
+use super::builds_on::{self, Beginning};
 use super::log::decided;
 use super::rows::{WorkerRow, get};
 use super::{able, activity as activities_of_tasks, moving};
@@ -27,8 +27,8 @@ use crate::{Caller, StoreError};
 pub(crate) struct How {
     /// The session whose conversation it resumes.
     pub(crate) resumes: Option<SessionId>,
-    /// Work that a new workspace starts from.
-    pub(crate) from: Option<StartFrom>,
+    /// Whether the task's earlier work is brought from another runner: it contains what the task builds on.
+    pub(crate) moves: bool,
 }
 
 /// A worker's owner, as the caller for the activity and the session.
@@ -49,12 +49,9 @@ pub(crate) async fn launch(
     let hub = Caller::hub("worker");
     let project = projects::find(tx.read(), &hub, row.project, Action::Write).await?;
     let activity = activity(tx, slot, &row).await?;
-    let place = match how.from {
-        Some(from) => fresh(tx, slot, &row, &project, &activity, Some(from)).await?,
-        None => match usable(tx, slot, &row, runner).await? {
-            Some(workspace) => workspace,
-            None => fresh(tx, slot, &row, &project, &activity, None).await?,
-        },
+    let place = match usable(tx, slot, &row, runner).await? {
+        Some(workspace) => workspace,
+        None => fresh(tx, slot, &row, &project, &activity, how.moves).await?,
     };
     let resumes = match how.resumes {
         Some(session) => Some(session),
@@ -106,7 +103,7 @@ pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> R
         life::let_go(tx, row.id, Leaving::Released, Why::open(Some(why.clone()))).await?;
         return decided(tx, slot.project, Some(slot.id), Some(row.id), Decision::LetGo { why }).await;
     }
-    let how = How { resumes: Some(after), from: None };
+    let how = How { resumes: Some(after), moves: false };
     launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
 }
 
@@ -169,17 +166,32 @@ async fn usable(
     }
 }
 
+/// A new workspace, which starts from the accepted work of the task's dependencies unless its own work is brought.
 async fn fresh(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
     row: &TaskRow,
     project: &Project,
     activity: &Activity,
-    from: Option<StartFrom>,
+    moves: bool,
 ) -> Result<Workspace, StoreError> {
     let runner = slot.runner.ok_or_else(|| StoreError::Corrupt(format!("{} has no runner", slot.id)))?;
-    let start = Start { from, after: Some(format!("{} {}", row.short, row.title)), ..Default::default() };
-    make_workspace(tx, activity, &slot.owner, runner, project.repositories.first().cloned(), start).await
+    let repository = project.repositories.first().cloned();
+    let begins = match moves || repository.is_none() {
+        true => None,
+        false => builds_on::beginning(tx, row, runner, slot.owner.id).await?,
+    };
+    let start = Start { after: Some(format!("{} {}", row.short, row.title)), ..Default::default() };
+    let Some(Beginning { from, code_by, waits }) = begins else {
+        return make_workspace(tx, activity, &slot.owner, runner, repository, start).await;
+    };
+    let start = Start { from: Some(from), code_by, ..start };
+    let made = make_workspace(tx, activity, &slot.owner, runner, repository, start).await?;
+    if waits {
+        builds_on::wait(tx, made.id).await?;
+        decided(tx, row.project, Some(slot.id), Some(row.id), Decision::WorksBrought).await?;
+    }
+    Ok(made)
 }
 
 /// Headless, unless the agent cannot run headless.

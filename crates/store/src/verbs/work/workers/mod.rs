@@ -3,6 +3,7 @@
 pub(crate) mod able;
 pub(crate) mod activity;
 mod book;
+pub(crate) mod builds_on;
 mod dispatch;
 mod doing;
 pub(crate) mod facts;
@@ -23,8 +24,10 @@ pub(crate) mod stop;
 mod takeover;
 mod tend;
 pub(crate) mod told;
+pub(crate) mod waited;
 
 pub(crate) use book::WorkerBook;
+pub use builds_on::{Awaiting, EndWait, WorkArrived};
 pub use dispatch::{Dispatch, Dispatched};
 pub use leases::{GraceLeases, LastHeard, RenewLeases};
 pub use list::WorkDue;

@@ -9,6 +9,7 @@ use protocol::link::StartFrom;
 use protocol::{Session, Workspace};
 use serde::Serialize;
 
+use super::builds_on::{self, Beginning};
 use super::log::decided;
 use super::stop;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -178,17 +179,39 @@ impl Command for EndMove {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let Some(source) = source(tx, self.workspace).await? else { return Ok(()) };
-        let whose = match self.bundle {
-            Some(_) => whose_work(tx, source, self.workspace).await?.map(|by| by.to_string()),
-            None => None,
-        };
+        let Some(bundle) = &self.bundle else { return self.start_over(tx).await };
+        let whose = whose_work(tx, source, self.workspace).await?.map(|by| by.to_string());
         let contained = sandbox_of(tx.read(), source).await?;
-        if let Some(sandbox) = contained.as_ref().filter(|_| self.bundle.is_some()) {
+        if let Some(sandbox) = contained.as_ref() {
             contain_waiting(tx, self.workspace, sandbox).await?;
         }
-        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, contained }));
+        let from = to_json(&StartFrom::Bundle { bundle: bundle.clone(), contained });
         let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1, code_by = $2 WHERE id = $3";
         tx.run(sql, args![from, whose, self.workspace.to_string()]).await?;
+        self.begin(tx).await
+    }
+}
+
+impl EndMove {
+    /// The work cannot be brought: the workspace starts as that of any other task does.
+    async fn start_over(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        tx.run("UPDATE workspaces SET moves_from = NULL WHERE id = $1", vec![text(self.workspace)]).await?;
+        let sql = "SELECT s.task, w.runner, w.owner FROM workspaces w JOIN sessions s ON s.workspace = w.id \
+                   WHERE w.id = $1 AND w.repository IS NOT NULL AND s.ended_at IS NULL AND s.task IS NOT NULL";
+        if let Some(found) = tx.read().first(sql, vec![text(self.workspace)]).await? {
+            let row = tx.known_task(found.parsed("task")?).await?;
+            let begins = builds_on::beginning(tx, &row, found.parsed("runner")?, found.parsed("owner")?).await?;
+            if let Some(Beginning { from, code_by, waits }) = begins {
+                let sql = "UPDATE workspaces SET start_from = $1, code_by = $2, awaits_works = $3 WHERE id = $4";
+                let by = code_by.map(|by| by.to_string());
+                tx.run(sql, args![to_json(&from), by, waits, self.workspace.to_string()]).await?;
+            }
+        }
+        self.begin(tx).await
+    }
+
+    /// Starts the waiting session.
+    async fn begin(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \
                    stop IS NULL AND task IS NOT NULL";
         let Some(waits) = tx.read().first(sql, vec![text(self.workspace)]).await? else {

@@ -66,7 +66,8 @@ impl Command for Placed<verbs::TaskTakeOver> {
         let settings = tx.work_settings(row.project).await?;
         let until = lease_end(&settings, tx.now, Some(tx.now));
         let fence = life::take(tx, self.verb.task, slot.id, until).await?;
-        let made = launch::launch(tx, &slot, self.verb.task, fence, How::default()).await?;
+        let how = How { moves: matches!(plan.work, Work::At(_)), ..Default::default() };
+        let made = launch::launch(tx, &slot, self.verb.task, fence, how).await?;
         if let Work::At(from) = plan.work {
             moving::begin(tx, self.verb.task, &made, from).await?;
         }

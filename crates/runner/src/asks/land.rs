@@ -1,0 +1,55 @@
+//! Publishes branches, and packs accepted work for other runners.
+
+use domain::ReportId;
+use protocol::link::{Bundle, MAX_BUNDLE, PublishWork, Published};
+use protocol::{Problem, ProblemKind};
+use worktree::{BranchName, Location, Oid, Worktrees};
+
+use super::Asks;
+use crate::workspaces::problem;
+
+impl Asks {
+    /// Makes a branch with this work appear at its repository.
+    pub(super) async fn publish(
+        &self,
+        location: &str,
+        work: PublishWork,
+        branch: &str,
+        replaces: Option<&str>,
+    ) -> Result<Published, Problem> {
+        let worktrees = &self.workspaces.worktrees;
+        let location = self.location(location)?;
+        let branch: BranchName = branch.parse().map_err(problem)?;
+        let commit = match work {
+            PublishWork::Kept { report, commit } => kept(worktrees, &location, report, &commit).await?,
+            PublishWork::Workspace { workspace } => {
+                worktrees.keep_work(workspace, &workspace.to_string()).await.map_err(problem)?.commit
+            }
+        };
+        let replaces: Option<Oid> = replaces.map(str::parse).transpose().map_err(problem)?;
+        worktrees.publish(&location, &branch, &commit, replaces.as_ref()).await.map_err(problem)?;
+        let default_branch = worktrees.default_branch(&location).await.map_err(problem)?;
+        Ok(Published { commit: commit.to_string(), default_branch: default_branch.map(|name| name.to_string()) })
+    }
+
+    /// Packs accepted work that was kept here.
+    pub(super) async fn pack_work(&self, location: &str, report: ReportId) -> Result<Bundle, Problem> {
+        let location = self.location(location)?;
+        let limit = usize::try_from(MAX_BUNDLE).unwrap_or(usize::MAX);
+        let bytes = self.workspaces.worktrees.pack_work(&location, &report.to_string(), limit).await;
+        self.bundles.keep(bytes.map_err(problem)?).await
+    }
+
+    /// The place of a repository on this machine.
+    pub(super) fn location(&self, location: &str) -> Result<Location, Problem> {
+        self.machine.location(location).parse().map_err(problem)
+    }
+}
+
+/// The commit of accepted work, if it is what the hub means.
+async fn kept(worktrees: &Worktrees, location: &Location, report: ReportId, commit: &str) -> Result<Oid, Problem> {
+    let found = worktrees.kept(location, &report.to_string()).await.map_err(problem)?;
+    found.filter(|found| found.as_str() == commit).ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, "this runner no longer has the accepted work: run the task again")
+    })
+}

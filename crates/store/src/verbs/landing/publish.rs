@@ -1,0 +1,251 @@
+//! Publications for the hub's reconciler, and what follows from their results.
+
+use domain::{Action, CandidateId, LandingId, RunnerId, WorkspaceId};
+use engine::landing::{Event, step};
+use protocol::link::PublishWork;
+use protocol::{Landing, WrittenBy};
+use serde::Serialize;
+
+use super::{get, save, settings};
+use crate::sql::{Row, args, text};
+use crate::tx::Tx;
+use crate::verbs::work::tasks::row::id_or_none;
+use crate::verbs::{merge, projects};
+use crate::{Caller, Command, Store, StoreError};
+
+/// The longest reason for a refusal.
+const WORDS: usize = 2000;
+
+/// A branch that a runner must publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publishing {
+    /// The landing.
+    pub landing: LandingId,
+    /// The runner that has the work.
+    pub runner: RunnerId,
+    /// The repository, as the project names it.
+    pub location: String,
+    /// The work.
+    pub work: PublishWork,
+    /// The name of the branch there.
+    pub branch: String,
+    /// The commit that an earlier publication of ours left there.
+    pub replaces: Option<String>,
+    /// The pull request to open afterwards.
+    pub pull_request: Option<PullRequestText>,
+}
+
+/// The text of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequestText {
+    /// The branch to merge into; absent: the repository's default.
+    pub target: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
+}
+
+fn publishing(row: &Row) -> Result<Publishing, StoreError> {
+    let title = row.text("title")?;
+    let work = match (id_or_none(row, "report")?, row.text_or_none("kept")?) {
+        (Some(report), Some(commit)) => PublishWork::Kept { report, commit },
+        _ => PublishWork::Workspace { workspace: row.parsed::<WorkspaceId>("workspace")? },
+    };
+    let pull_request = match row.flag("wants_pull_request")? {
+        true => {
+            let summary = row.text_or_none("summary")?.unwrap_or_default();
+            Some(PullRequestText { target: row.text_or_none("target")?, title, body: summary })
+        }
+        false => None,
+    };
+    Ok(Publishing {
+        landing: row.parsed("id")?,
+        runner: row.parsed("runner")?,
+        location: row.text("location")?,
+        work,
+        branch: row.text("branch")?,
+        replaces: row.text_or_none("replaces")?,
+        pull_request,
+    })
+}
+
+impl Store {
+    /// All branches that are to be published, oldest first.
+    pub async fn publishing(&self) -> Result<Vec<Publishing>, StoreError> {
+        let sql = "SELECT l.id, l.runner, l.location, l.report, l.kept, l.workspace, l.branch, l.target, l.title, \
+                   l.wants_pull_request, r.summary, (SELECT e.published FROM landings e WHERE e.project = l.project AND \
+                   e.branch = l.branch AND e.published IS NOT NULL AND e.id < l.id ORDER BY e.id DESC LIMIT 1) \
+                   AS replaces FROM landings l LEFT JOIN reports r ON r.id = l.report \
+                   WHERE l.state = 'publishing' ORDER BY l.id";
+        let rows = self.readers.get().await?.borrow().all(sql, args![]).await?;
+        rows.iter().map(publishing).collect()
+    }
+}
+
+impl Store {
+    /// Workspaces of done tasks that nobody works in, once their work has landed or the project's time is over.
+    pub async fn finished_workspaces(&self) -> Result<Vec<(WorkspaceId, RunnerId)>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let sql = "SELECT w.id, w.runner, w.project, MAX(t.updated_at) AS done_at, MIN(CASE WHEN EXISTS (SELECT 1 FROM \
+                   landings l WHERE l.task = t.id AND l.state = 'landed') THEN 1 ELSE 0 END) AS landed \
+                   FROM workspaces w JOIN tasks t ON t.workspace = w.id WHERE w.status = 'ready' AND \
+                   w.repository IS NOT NULL AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.workspace = w.id AND \
+                   s.ended_at IS NULL) AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.workspace = w.id AND \
+                   o.status <> 'done') AND NOT EXISTS (SELECT 1 FROM landings l WHERE l.workspace = w.id AND \
+                   l.state IN ('publishing', 'queued')) GROUP BY w.id, w.runner, w.project ORDER BY w.id";
+        let mut found = Vec::new();
+        for row in c.all(sql, args![]).await? {
+            let days = settings::of(&mut c, row.parsed("project")?).await?.keep_days;
+            let old = row.time("done_at")?.plus_millis(i64::from(days) * 86_400_000) <= self.now();
+            if row.integer("landed")? > 0 || (days > 0 && old) {
+                found.push((row.parsed("id")?, row.parsed("runner")?));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The result of a publication.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum PublishResult {
+    /// The branch is there.
+    Done {
+        /// The commit that it is at.
+        commit: String,
+        /// The address of the pull request, if one was wanted.
+        pull_request: Option<String>,
+        /// The repository's own default branch.
+        default_branch: Option<String>,
+    },
+    /// It could not be published.
+    Refused {
+        /// The reason.
+        why: String,
+    },
+}
+
+/// A runner answered about a publication.
+#[derive(Debug, Serialize)]
+pub struct PublishEnded {
+    /// The landing.
+    pub landing: LandingId,
+    /// The result.
+    pub result: PublishResult,
+}
+
+impl Command for PublishEnded {
+    type Output = ();
+    const VERB: &'static str = "landing.published";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let Some(mut landing) = get(tx.read(), self.landing).await? else { return Ok(()) };
+        let event = match &self.result {
+            PublishResult::Done { commit, pull_request, default_branch } => {
+                landing.commit = Some(commit.clone());
+                landing.target = target(tx, &landing, default_branch.clone()).await?;
+                landing.pull_request = pull_request.clone().or(landing.pull_request);
+                Event::Published { merges: !landing.push_only }
+            }
+            PublishResult::Refused { why } => Event::NotPublished { why: domain::text::plain(why, WORDS) },
+        };
+        let Some((mut landing, enters)) = after(landing, event) else { return Ok(()) };
+        if enters {
+            landing.candidate = Some(enqueue(tx, &landing).await?);
+        }
+        save(tx, &landing).await
+    }
+}
+
+/// A landing after an event, and whether its branch enters the merge queue now; `None` if nothing changes.
+fn after(landing: Landing, event: Event) -> Option<(Landing, bool)> {
+    let next = step(landing.state, event)?;
+    Some((Landing { state: next.state, detail: next.detail, ..landing }, next.enqueue))
+}
+
+/// The branch that work lands on: as the project says, else the repository's base branch, else its default.
+async fn target(
+    tx: &mut Tx<'_>,
+    landing: &Landing,
+    default_branch: Option<String>,
+) -> Result<Option<String>, StoreError> {
+    let project = projects::find(tx.read(), &Caller::hub("landing"), landing.project, Action::See).await?;
+    let base = project.repositories.first().and_then(|repository| repository.base_branch.clone());
+    let named = default_branch.filter(|name| domain::branch::check(name).is_ok());
+    Ok(landing.target.clone().or(base).or(named))
+}
+
+/// Adds a published branch to the merge queue.
+async fn enqueue(tx: &mut Tx<'_>, landing: &Landing) -> Result<CandidateId, StoreError> {
+    let project = projects::find(tx.read(), &Caller::hub("landing"), landing.project, Action::See).await?;
+    let (priority, task) = match landing.task {
+        Some(task) => (tx.task(task).await?.map_or(0, |row| row.priority), Some(task)),
+        None => (0, None),
+    };
+    let new = merge::New {
+        branch: landing.branch.clone(),
+        title: landing.title.clone(),
+        target: merge::target_of(&project, landing.target.as_deref())?,
+        priority,
+        after: candidates_before(tx, landing).await?,
+        fix: false,
+        task,
+        activity: landing.activity,
+        head: landing.commit.clone(),
+        by: WrittenBy { user: landing.asked_by.clone().unwrap_or(project.owner), agent: None, by_agent: false },
+    };
+    merge::enter(tx, landing.project, new).await.map(|candidate| candidate.id)
+}
+
+/// The waiting candidates of the tasks that this one builds on: they land first.
+async fn candidates_before(tx: &mut Tx<'_>, landing: &Landing) -> Result<Vec<CandidateId>, StoreError> {
+    let Some(row) = (match landing.task {
+        Some(task) => tx.task(task).await?,
+        None => None,
+    }) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for dep in &row.deps {
+        let sql = "SELECT candidate FROM landings WHERE task = $1 AND state = 'queued' AND candidate IS NOT NULL \
+                   ORDER BY id DESC LIMIT 1";
+        if let Some(waits) = tx.read().first(sql, vec![text(dep)]).await? {
+            found.push(waits.parsed("candidate")?);
+        }
+    }
+    Ok(found)
+}
+
+/// The landing of a candidate of the merge queue.
+async fn of_candidate(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<Option<Landing>, StoreError> {
+    let sql = "SELECT id FROM landings WHERE candidate = $1 ORDER BY id DESC LIMIT 1";
+    match tx.read().first(sql, vec![text(candidate)]).await? {
+        Some(row) => get(tx.read(), row.parsed("id")?).await,
+        None => Ok(None),
+    }
+}
+
+/// Applies what the merge queue says about a candidate to its landing.
+async fn told(tx: &mut Tx<'_>, landing: Landing, event: Event) -> Result<(), StoreError> {
+    match after(landing, event) {
+        Some((landing, _)) => save(tx, &landing).await,
+        None => Ok(()),
+    }
+}
+
+/// The merge queue brought a candidate onto the target branch, as this commit.
+pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: &str) -> Result<(), StoreError> {
+    match of_candidate(tx, candidate).await? {
+        Some(landing) => told(tx, Landing { landed: Some(commit.to_owned()), ..landing }, Event::Landed).await,
+        None => Ok(()),
+    }
+}
+
+/// The merge queue gave a candidate back.
+pub(crate) async fn ejected(tx: &mut Tx<'_>, candidate: CandidateId, why: &str) -> Result<(), StoreError> {
+    match of_candidate(tx, candidate).await? {
+        Some(landing) => told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,98 @@
+//! The facts about a queue, as the engine reads them.
+
+use domain::{MergeGate, MergePurpose, MergeRunState};
+use engine::merge::{Entry, Gate, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
+use protocol::link::LevelBuilt;
+
+use super::rows::{self, CandidateRow, QueueRow, Report, RunRow, StackMember};
+use super::settings::Rules;
+use crate::StoreError;
+use crate::sql::Connection;
+
+/// Everything that the engine reads.
+pub(super) async fn facts(c: &mut Connection<'_>, queue: &QueueRow, rules: &Rules) -> Result<Queue, StoreError> {
+    let waiting = rows::waiting(c, &queue.key).await?;
+    let open = rows::open_runs(c, &queue.key).await?;
+    let landing = open.iter().any(|run| run.purpose == MergePurpose::Land);
+    let finished = rows::tests(c, queue).await?;
+    let runs = finished.iter().chain(&open).filter_map(run).collect();
+    let landings = rows::landings(c, &queue.key).await?.iter().filter_map(landed).collect();
+    Ok(Queue {
+        gate: gate(queue.gate),
+        tip: queue.tip.clone(),
+        entries: waiting.iter().map(|row| entry(row, rules)).collect(),
+        runs,
+        landings,
+        landing,
+        rates: queue.rates,
+        capacity: usize::try_from(rules.settings.at_once).unwrap_or(1),
+    })
+}
+
+fn gate(gate: MergeGate) -> Gate {
+    match gate {
+        MergeGate::Open => Gate::Open,
+        MergeGate::Paused => Gate::Paused,
+        MergeGate::Frozen => Gate::Frozen,
+        MergeGate::TipRed => Gate::TipRed,
+    }
+}
+
+fn entry(row: &CandidateRow, rules: &Rules) -> Entry {
+    Entry {
+        id: row.id,
+        priority: row.priority,
+        added_at: row.added_at,
+        after: row.after.clone(),
+        head: row.head.clone(),
+        paths: row.paths.clone(),
+        fix: row.fix,
+        allowed: row.confirmed || !rules.settings.checks.is_empty(),
+    }
+}
+
+fn member(member: &StackMember) -> Member {
+    Member { id: member.candidate, head: member.head.clone() }
+}
+
+/// A test run; `None` for a push.
+fn run(row: &RunRow) -> Option<Run> {
+    let purpose = match row.purpose {
+        MergePurpose::Look => Purpose::Look,
+        MergePurpose::Search => Purpose::Search,
+        MergePurpose::Confirm => Purpose::Confirm,
+        MergePurpose::Bare => Purpose::Bare,
+        MergePurpose::Land => return None,
+    };
+    let verdict = match row.state {
+        MergeRunState::Green => Verdict::Green,
+        MergeRunState::Red => Verdict::Red,
+        _ => Verdict::Unproven,
+    };
+    let result = match &row.result {
+        Some(Report::Test(test)) => Some(Tested {
+            base: test.base.clone(),
+            levels: test.levels.iter().map(|found| level(&found.built)).collect(),
+            verdict,
+        }),
+        _ => None,
+    };
+    Some(Run { id: row.id, purpose, base: row.base.clone(), stack: row.stack.iter().map(member).collect(), result })
+}
+
+fn level(built: &LevelBuilt) -> Level {
+    match built {
+        LevelBuilt::Merged { commit, differs, .. } => {
+            Level::Merged { commit: commit.clone(), differs: differs.clone() }
+        }
+        LevelBuilt::Conflict { paths, with_tip } => Level::Conflict { with_tip: *with_tip, paths: paths.clone() },
+        LevelBuilt::Contained => Level::Contained,
+        LevelBuilt::Moved => Level::Moved,
+        LevelBuilt::Missing => Level::Missing,
+    }
+}
+
+fn landed(row: &RunRow) -> Option<Landing> {
+    let candidates = row.stack.iter().map(|member| member.candidate).collect();
+    Some(Landing { from: row.base.clone()?, to: row.top.clone()?, candidates })
+}

@@ -1,0 +1,282 @@
+//! Merge queues: what runners report becomes landings, ejections and freezes; a scripted repository stands in for git.
+
+use std::collections::BTreeSet;
+
+use domain::{CandidateState, CheckOutcome, LandOutcome, MergeGate, Visibility};
+use protocol::link::{
+    DesiredMerge, FactBody, LevelBuilt, MergeChecked, MergeLand, MergeLevel, MergeOrder, MergeTest, Subject, Wish,
+};
+use protocol::{
+    ApprovalFilter, Candidate, MergeAdd, MergeCommand, MergeConfigure, MergeGateChange, MergePage, MergeQueue,
+    MergeWhatIf, verbs,
+};
+use store::{Caller, StoreError, TendMerges};
+
+use crate::execution::{Memory, runner};
+use crate::fixture::Fixture;
+use crate::workers::Shop;
+
+both! {
+    branches_land_together_and_the_culprit_is_sent_back_with_its_log,
+    without_checks_a_person_confirms_each_branch,
+    a_red_tip_freezes_the_queue_until_a_fix_has_landed,
+    a_lost_runner_costs_a_run_and_nothing_else,
+    facts_count_once_and_only_from_the_runner_of_the_run,
+    a_branch_that_was_pushed_to_is_tested_again,
+    another_persons_branch_and_checks_wait_for_the_runners_owner,
+    settings_say_who_may_add,
+}
+
+/// What git and the checks would say.
+#[derive(Default)]
+struct Repository {
+    tip: String,
+    bad: BTreeSet<String>,
+    tip_bad: bool,
+    pushed: BTreeSet<String>,
+}
+
+impl Repository {
+    fn test(&self, run: &DesiredMerge) -> MergeTest {
+        let MergeOrder::Test { base, candidates, checks } = &run.order else { panic!("not a test") };
+        assert!(base.as_ref().is_none_or(|base| *base == self.tip), "on another tip");
+        let (mut commit, mut levels, mut red) = (self.tip.clone(), Vec::new(), self.tip_bad);
+        for one in candidates {
+            commit = format!("{commit}+{}", one.branch);
+            red |= self.bad.contains(&one.branch);
+            red &= one.branch != "fix";
+            let head = format!("{}@{}", one.branch, usize::from(self.pushed.contains(&one.branch)));
+            let moved = one.head.as_ref().is_some_and(|expected| *expected != head);
+            let (tree, paths) = (format!("tree of {commit}"), vec!["Makefile".to_owned()]);
+            let merged = LevelBuilt::Merged { commit: commit.clone(), tree, paths, differs: Vec::new() };
+            let built = if moved { LevelBuilt::Moved } else { merged };
+            levels.push(MergeLevel { candidate: one.candidate, head: Some(head), built });
+        }
+        let outcome = if red { CheckOutcome::Failed } else { CheckOutcome::Passed };
+        let ran = levels.iter().all(|level| matches!(level.built, LevelBuilt::Merged { .. }));
+        let checked = MergeChecked { outcome, duration_ms: 1000, code: None, log: "the log".into() };
+        let checks = checks.iter().filter(|_| ran).map(|_| checked.clone()).collect();
+        MergeTest { base: Some(self.tip.clone()), levels, checks, trouble: None }
+    }
+
+    fn land(&mut self, run: &DesiredMerge) -> Option<MergeLand> {
+        let MergeOrder::Land { base, commit, .. } = &run.order else { return None };
+        let outcome = if *base == self.tip { LandOutcome::Landed } else { LandOutcome::BaseMoved };
+        if outcome == LandOutcome::Landed {
+            self.tip.clone_from(commit);
+            self.tip_bad = false;
+        }
+        Some(MergeLand { outcome, tip: Some(self.tip.clone()), detail: String::new() })
+    }
+}
+
+async fn checks(shop: &Shop) {
+    let checks = vec![MergeCommand { argv: vec!["make".into(), "test".into()], seconds: 60 }];
+    let input = MergeConfigure { checks: Some(checks), ..Default::default() };
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project: shop.project.id, input }).await;
+}
+
+fn adding(shop: &Shop, branch: &str, fix: bool) -> verbs::MergeAdd {
+    verbs::MergeAdd { project: shop.project.id, input: MergeAdd { branch: branch.into(), fix, ..Default::default() } }
+}
+
+async fn add(shop: &Shop, branch: &str) -> Candidate {
+    shop.fixture.done(&shop.fixture.ada, adding(shop, branch, false)).await
+}
+
+async fn orders(shop: &Shop) -> Vec<DesiredMerge> {
+    shop.fixture.store.desired(shop.runner).await.unwrap().unwrap().merges
+}
+
+/// Lets the runner do what it is ordered, until it has nothing to do.
+async fn work(shop: &mut Shop, repository: &mut Repository) {
+    for _ in 0..100 {
+        let Some(run) = orders(shop).await.into_iter().next() else { return };
+        let body = match repository.land(&run) {
+            Some(land) => FactBody::MergeLanded { run: run.run, land },
+            None => FactBody::MergeTested { run: run.run, test: repository.test(&run) },
+        };
+        shop.memory.happened(&shop.fixture, body).await;
+    }
+    panic!("the queue does not come to rest");
+}
+
+async fn queue(shop: &Shop) -> MergeQueue {
+    let found = shop.fixture.store.merge_queues(&shop.fixture.ada, shop.project.id).await.unwrap();
+    found.into_iter().next().unwrap()
+}
+
+async fn history(shop: &Shop) -> Vec<Candidate> {
+    let page = MergePage { limit: None };
+    let mut ended = shop.fixture.store.merge_history(&shop.fixture.ada, shop.project.id, page).await.unwrap();
+    ended.sort_by_key(|candidate| candidate.added_at);
+    ended
+}
+
+fn repository() -> Repository {
+    Repository { tip: "tip".into(), ..Default::default() }
+}
+
+async fn branches_land_together_and_the_culprit_is_sent_back_with_its_log(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    repository.bad.insert("b".into());
+    for branch in ["a", "b", "c"] {
+        add(&shop, branch).await;
+        shop.fixture.pass(1);
+    }
+    let open = queue(&shop).await;
+    assert_eq!((open.gate, open.candidates.len(), open.no_checks), (MergeGate::Open, 3, false));
+    work(&mut shop, &mut repository).await;
+    let ended = history(&shop).await;
+    let states: Vec<_> = ended.iter().map(|candidate| (candidate.branch.as_str(), candidate.state)).collect();
+    let (landed, ejected) = (CandidateState::Landed, CandidateState::Ejected);
+    assert_eq!(states, [("a", landed), ("b", ejected), ("c", landed)]);
+    assert_eq!(repository.tip, "tip+a+c");
+    assert!(ended[1].reason.as_ref().unwrap().contains("`make test` fails"), "{:?}", ended[1].reason);
+    assert_eq!(ended[0].edits_checks, ["Makefile"], "`make` reads it");
+    let detail = shop.fixture.store.merge_candidate(&shop.fixture.ada, ended[1].id).await.unwrap();
+    assert!(detail.runs.iter().any(|run| Some(run.id) == ended[1].run && run.checks[0].log == "the log"));
+    let bo = shop.fixture.store.merge_candidate(&shop.fixture.bo, ended[1].id).await.unwrap();
+    let logs: String = bo.runs.iter().flat_map(|run| &run.checks).map(|check| check.log.as_str()).collect();
+    assert_eq!(logs, "", "the project does not share what runs on Ada's machine");
+    let chat = shop.fixture.store.messages(&shop.fixture.ada, shop.project.id, Default::default()).await.unwrap();
+    assert!(chat.iter().any(|message| message.content.contains("`b` was sent back")), "{chat:?}");
+    let after = queue(&shop).await;
+    assert_eq!((after.candidates.len(), after.runs.len(), after.tip.as_deref()), (0, 0, Some("tip+a+c")));
+    let what = MergeWhatIf { waiting: Some(30), failure_percent: Some(2), at_once: Some(1), target: None };
+    let forecast = shop.fixture.store.merge_forecast(&shop.fixture.bo, shop.project.id, what).await.unwrap();
+    assert!(forecast.prefixes.len() == 1 && forecast.rounds_percent < 600, "{forecast:?}");
+}
+
+async fn without_checks_a_person_confirms_each_branch(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    let mut repository = repository();
+    let one = add(&shop, "a").await;
+    assert_eq!(one.state, CandidateState::NeedsPerson);
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip");
+    assert!(queue(&shop).await.no_checks);
+    shop.fixture.done(&shop.fixture.bo, verbs::MergeConfirm { candidate: one.id }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+a");
+    let again = shop.fixture.refused(&shop.fixture.ada, verbs::MergeRemove { candidate: one.id }).await;
+    assert!(matches!(again, StoreError::Conflict(_)), "{again:?}");
+}
+
+async fn a_red_tip_freezes_the_queue_until_a_fix_has_landed(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = Repository { tip_bad: true, ..repository() };
+    add(&shop, "a").await;
+    work(&mut shop, &mut repository).await;
+    let frozen = queue(&shop).await;
+    assert_eq!((frozen.gate, frozen.candidates.len()), (MergeGate::TipRed, 1));
+    assert_eq!(history(&shop).await.len(), 0, "nobody is blamed");
+    shop.fixture.pass(1);
+    shop.fixture.done(&shop.fixture.ada, adding(&shop, "fix", true)).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!((queue(&shop).await.gate, repository.tip.as_str()), (MergeGate::Open, "tip+fix+a"));
+    let input = MergeGateChange { target: None, reason: Some("release".into()) };
+    let paused = shop.fixture.done(&shop.fixture.bo, verbs::MergePause { project: shop.project.id, input }).await;
+    assert!(paused.gate == MergeGate::Paused && paused.reason.unwrap().contains("release"));
+    add(&shop, "later").await;
+    assert_eq!(orders(&shop).await, []);
+    let input = MergeGateChange::default();
+    shop.fixture.done(&shop.fixture.bo, verbs::MergeThaw { project: shop.project.id, input }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+fix+a+later");
+}
+
+async fn a_lost_runner_costs_a_run_and_nothing_else(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    add(&shop, "a").await;
+    let lost = orders(&shop).await[0].run;
+    shop.fixture.pass(600_000);
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    assert_eq!(orders(&shop).await, [], "the runner is away");
+    shop.fixture.pass(600_000);
+    shop.runner = runner(&shop.fixture, &shop.fixture.ada, "other", 8).await;
+    shop.memory = Memory::new(shop.runner);
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    assert!(orders(&shop).await.iter().all(|run| run.run != lost));
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+a");
+}
+
+async fn facts_count_once_and_only_from_the_runner_of_the_run(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    add(&shop, "a").await;
+    let other = runner(&shop.fixture, &shop.fixture.bo, "bos", 8).await;
+    let look = orders(&shop).await.remove(0);
+    let fact = FactBody::MergeTested { run: look.run, test: repository.test(&look) };
+    Memory::new(other).happened(&shop.fixture, fact.clone()).await;
+    assert_eq!(orders(&shop).await[0].run, look.run, "another runner says nothing about it");
+    shop.memory.happened(&shop.fixture, fact).await;
+    work(&mut shop, &mut repository).await;
+    let tip = repository.tip.clone();
+    let test = MergeTest { base: Some("elsewhere".into()), ..repository.test(&look_again(&look, &tip)) };
+    shop.memory.happened(&shop.fixture, FactBody::MergeTested { run: look.run, test }).await;
+    assert_eq!(queue(&shop).await.tip, Some(tip), "a second result of a run is ignored");
+}
+
+fn look_again(look: &DesiredMerge, tip: &str) -> DesiredMerge {
+    let MergeOrder::Test { candidates, checks, .. } = look.order.clone() else { panic!("not a test") };
+    DesiredMerge { order: MergeOrder::Test { base: Some(tip.to_owned()), candidates, checks }, ..look.clone() }
+}
+
+async fn a_branch_that_was_pushed_to_is_tested_again(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    add(&shop, "a").await;
+    let look = orders(&shop).await.remove(0);
+    let test = repository.test(&look);
+    shop.memory.happened(&shop.fixture, FactBody::MergeTested { run: look.run, test }).await;
+    repository.pushed.insert("a".into());
+    work(&mut shop, &mut repository).await;
+    let [one] = history(&shop).await.try_into().unwrap();
+    assert_eq!((one.state, one.head.as_deref()), (CandidateState::Landed, Some("a@1")));
+}
+
+async fn another_persons_branch_and_checks_wait_for_the_runners_owner(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let bo = shop.fixture.bo.clone();
+    shop.fixture.done(&bo, adding(&shop, "theirs", false)).await;
+    let run = orders(&shop).await.remove(0);
+    assert!(run.commands_by.is_none() && run.code_by.is_some(), "Ada wrote the checks, Bo the code: {run:?}");
+    let (kind, text) = (domain::ApprovalKind::Code, "theirs".to_owned());
+    let wishes = vec![Wish { kind, text, sha256: "0".repeat(64), sandbox: None }];
+    let subject = Subject::Merge(run.run);
+    shop.memory.happened(&shop.fixture, FactBody::ApprovalWanted { subject, wishes }).await;
+    let open = shop.fixture.store.approvals(&shop.fixture.ada, ApprovalFilter::default()).await.unwrap();
+    let [one] = open.as_slice() else { panic!("{open:?}") };
+    assert!(one.why.contains("merge queue of main"), "{}", one.why);
+    let input = protocol::ApprovalAnswer { answer: domain::Answered::Once };
+    shop.fixture.done(&shop.fixture.ada, verbs::ApprovalAnswer { approval: one.id, input }).await;
+    let answers = shop.fixture.store.desired(shop.runner).await.unwrap().unwrap().answers;
+    assert!(answers.iter().any(|answer| answer.subject == subject && answer.allowed), "{answers:?}");
+}
+
+async fn settings_say_who_may_add(fixture: Fixture) {
+    let shop = Shop::open(fixture).await;
+    let project = shop.project.id;
+    let input = MergeConfigure { adders: Some(domain::MergeAdders::Owner), ..Default::default() };
+    let refused = shop.fixture.refused(&shop.fixture.bo, verbs::MergeConfigure { project, input: input.clone() }).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project, input }).await;
+    let refused = shop.fixture.refused(&shop.fixture.bo, adding(&shop, "a", false)).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+    let refused = shop.fixture.refused(&shop.fixture.ada, adding(&shop, "main", false)).await;
+    assert!(matches!(refused, StoreError::Invalid { .. }), "{refused:?}");
+    let none = shop.fixture.project(Visibility::Private).await.id;
+    let input = MergeAdd { branch: "a".into(), ..Default::default() };
+    let refused = shop.fixture.refused(&shop.fixture.ada, verbs::MergeAdd { project: none, input }).await;
+    assert!(matches!(refused, StoreError::Conflict(_)), "without a repository: {refused:?}");
+}
