@@ -3,11 +3,14 @@ import type { Activity } from "./Activity";
 import type { Approval } from "./Approval";
 import type { Candidate } from "./Candidate";
 import type { Escalation } from "./Escalation";
+import type { Landing } from "./Landing";
+import type { LandingSettings } from "./LandingSettings";
 import type { MergeQueue } from "./MergeQueue";
 import type { MergeSettings } from "./MergeSettings";
 import type { Message } from "./Message";
 import type { Project } from "./Project";
 import type { ProjectId } from "./ProjectId";
+import type { ReviewLine } from "./ReviewLine";
 import type { Runner } from "./Runner";
 import type { RunnerId } from "./RunnerId";
 import type { Session } from "./Session";
@@ -23,4 +26,4 @@ import type { Workspace } from "./Workspace";
 /**
  * What changed, as the state after it.
  */
-export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "execution_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, key: string | null, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, } | { "kind": "approval", approval: Approval, } | { "kind": "session", session: Session, } | { "kind": "workspace", workspace: Workspace, } | { "kind": "tasks", tasks: Array<TaskLine>, } | { "kind": "escalation", escalation: Escalation, } | { "kind": "workers", workers: Array<Worker>, } | { "kind": "worker_gone", worker: WorkerId, } | { "kind": "work_entry", entry: WorkEntry, } | { "kind": "work_settings", project: ProjectId, settings: WorkSettings, } | { "kind": "merge_queue", queue: MergeQueue, } | { "kind": "candidate", candidate: Candidate, } | { "kind": "merge_settings", project: ProjectId, settings: MergeSettings, };
+export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "execution_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, key: string | null, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, } | { "kind": "approval", approval: Approval, } | { "kind": "session", session: Session, } | { "kind": "workspace", workspace: Workspace, } | { "kind": "landing", landing: Landing, } | { "kind": "landing_settings", project: ProjectId, settings: LandingSettings, } | { "kind": "tasks", tasks: Array<TaskLine>, } | { "kind": "escalation", escalation: Escalation, } | { "kind": "review", review: ReviewLine, } | { "kind": "workers", workers: Array<Worker>, } | { "kind": "worker_gone", worker: WorkerId, } | { "kind": "work_entry", entry: WorkEntry, } | { "kind": "work_settings", project: ProjectId, settings: WorkSettings, } | { "kind": "merge_queue", queue: MergeQueue, } | { "kind": "candidate", candidate: Candidate, } | { "kind": "merge_settings", project: ProjectId, settings: MergeSettings, };

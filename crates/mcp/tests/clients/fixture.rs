@@ -103,7 +103,7 @@ pub(crate) fn names(list: &Value) -> Vec<&str> {
 }
 
 /// Every promised tool.
-pub(crate) const TOOLS: [&str; 13] = [
+pub(crate) const TOOLS: [&str; 14] = [
     "list_tasks",
     "take_task",
     "heartbeat",

@@ -11,7 +11,7 @@ use super::strict;
 use crate::support::{Reply, ann, begin, send};
 
 /// Each tool is some of the verbs, and bounded as they are.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "activity_update",
     "add_tasks",
     "ask",
