@@ -1,4 +1,4 @@
-import type { TaskAdd, TaskEdit, TaskLine } from "../../protocol";
+import type { NamedTask, TaskAdd, TaskEdit, TaskLine } from "../../protocol";
 import { titleOf } from "../../state/projects/words";
 
 /** A plan, with those of its tasks that are open already. */
@@ -30,6 +30,14 @@ export function sorted(tasks: readonly TaskAdd[], lines: Iterable<TaskLine>): So
 
 /** The ids of tasks by their names in the plan. */
 export type Ids = ReadonlyMap<string, string>;
+
+/** The ids of tasks that are there, and of those that were just added. */
+export function idsOf(update: Sorted["update"], added: readonly NamedTask[] = []): Ids {
+  const there = update.flatMap(({ there, task }): [string, string][] =>
+    task.id ? [[task.id, there.id]] : [],
+  );
+  return new Map([...there, ...added.map(({ name, task }): [string, string] => [name, task])]);
+}
 
 /** New tasks that refer to existing ones by id. */
 export function referring(tasks: readonly TaskAdd[], ids: Ids): TaskAdd[] {
