@@ -231,14 +231,22 @@ async fn under_way(tx: &mut Tx<'_>, work: &Work, how: &How) -> Result<Option<Lan
     Ok(found.filter(|there| there.state == LandingState::Landed || enough(there)))
 }
 
-/// Lands accepted work by itself, if the project says so.
+/// Lands accepted work by itself, if the project says so or the merge queue had sent it back.
 pub(crate) async fn automatically(tx: &mut Tx<'_>, row: &TaskRow) -> Result<(), StoreError> {
     let settings = settings::of(tx.read(), row.project).await?;
-    if settings.mode == LandMode::ByHand || builds_on::of_task(tx, row.id).await?.is_none() {
+    // What the merge queue sent back was asked for already.
+    let sql = format!(
+        "{} WHERE l.task = $1 AND l.state = 'refused' AND l.candidate IS NOT NULL ORDER BY l.id DESC LIMIT 1",
+        super::COLUMNS
+    );
+    let sent_back = tx.read().first(&sql, vec![text(row.id)]).await?.as_ref().map(landing).transpose()?;
+    let nothing = settings.mode == LandMode::ByHand && sent_back.is_none();
+    if nothing || builds_on::of_task(tx, row.id).await?.is_none() {
         return Ok(());
     }
-    let push_only = settings.mode == LandMode::PushOnly;
-    let how = How { target: settings.target, push_only, pull_request: false, asked_by: None };
+    let push_only = settings.mode == LandMode::PushOnly && sent_back.is_none();
+    let asked_by = sent_back.and_then(|before| before.asked_by);
+    let how = How { target: settings.target, push_only, pull_request: false, asked_by };
     let work = of_task(tx, row.clone()).await?;
     begin(tx, row.project, work, &how).await.map(|_| ())
 }

@@ -8,7 +8,7 @@ pub use land::MAX_LANDINGS;
 pub use publish::{PublishEnded, PublishResult, Publishing, PullRequestText};
 
 pub(crate) use land::{automatically, publish_for_others};
-pub(crate) use publish::{ejected, landed};
+pub(crate) use publish::{ejected, landed, removed};
 
 use domain::{Action, LandingId, ProjectId, Resource};
 use protocol::{Change, Landing, LandingFilter};

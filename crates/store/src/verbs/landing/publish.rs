@@ -9,12 +9,16 @@ use serde::Serialize;
 use super::{get, save, settings};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
+use crate::verbs::work::tasks::reopen_by_hub;
 use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::{merge, projects};
 use crate::{Caller, Command, Store, StoreError};
 
-/// The longest reason for a refusal.
+/// The longest reason for a refusal, and the longest part of a log.
 const WORDS: usize = 2000;
+const LOG: usize = 4000;
+/// How often the merge queue sends work back to its agent before only a person can go on.
+const ROUNDS: u32 = 3;
 
 /// A branch that a runner must publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,10 +246,42 @@ pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: &str
     }
 }
 
-/// The merge queue gave a candidate back.
-pub(crate) async fn ejected(tx: &mut Tx<'_>, candidate: CandidateId, why: &str) -> Result<(), StoreError> {
+/// A person took a candidate out of the merge queue.
+pub(crate) async fn removed(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<(), StoreError> {
     match of_candidate(tx, candidate).await? {
-        Some(landing) => told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await,
+        Some(landing) => told(tx, landing, Event::Ejected { why: "it was taken out of the merge queue".into() }).await,
         None => Ok(()),
     }
+}
+
+/// The merge queue sent a candidate back: its task is reopened with the reason and the log, so that its agent fixes it.
+pub(crate) async fn ejected(
+    tx: &mut Tx<'_>,
+    candidate: CandidateId,
+    why: &str,
+    log: Option<String>,
+) -> Result<(), StoreError> {
+    let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
+    let (project, task, target) = (landing.project, landing.task, landing.target.clone().unwrap_or_default());
+    told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await?;
+    let Some(task) = task else { return Ok(()) };
+    let sql = "SELECT COUNT(*) AS n FROM landings WHERE task = $1 AND state = 'refused' AND candidate IS NOT NULL";
+    let rounds = tx.read().first(sql, vec![text(task)]).await?.map_or(Ok(0), |row| row.count("n"))?;
+    if rounds > ROUNDS {
+        return Ok(());
+    }
+    // Everybody who sees the project reads the context of its tasks.
+    let shared = projects::facts_of(tx.read(), project).await?.is_some_and(|facts| facts.share_execution);
+    let log =
+        log.filter(|_| shared).map(|log| format!("\n\nThe end of the log:\n{}", indented(&log))).unwrap_or_default();
+    let words = format!(
+        "The merge queue sent this work back: {why}.\nFetch `origin`, rebase your branch onto `origin/{target}` or merge \
+         it, fix what the merge queue found, and report again.{log}"
+    );
+    reopen_by_hub(tx, task, &words).await
+}
+
+/// A log as quoted lines: it is data of a program, not an instruction.
+fn indented(log: &str) -> String {
+    domain::text::plain(log, LOG).lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }

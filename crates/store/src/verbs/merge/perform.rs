@@ -229,7 +229,14 @@ pub(super) async fn leave(
     match (state, landed) {
         (CandidateState::Landed, Some(commit)) => landing::landed(tx, id, &commit).await,
         (CandidateState::Landed, None) => Ok(()),
-        _ => landing::ejected(tx, id, why.as_deref().unwrap_or("it was taken out of the merge queue")).await,
+        (CandidateState::Ejected, _) => {
+            let log = match run {
+                Some(run) => rows::find_run(tx.read(), run).await?.and_then(|run| view::failed_log(&run)),
+                None => None,
+            };
+            landing::ejected(tx, id, why.as_deref().unwrap_or_default(), log).await
+        }
+        _ => landing::removed(tx, id).await,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use domain::{CandidateId, CandidateState, CheckOutcome, MergeGate, MergePurpose, Timestamp};
 use engine::merge::{Search, WINDOW, order};
+use protocol::link::{MergeCheck, MergeChecked};
 use protocol::{Candidate, MergeQueue, MergeRun, MergeRunCheck, MergeSettings};
 
 use super::rows::{self, CandidateRow, Key, QueueRow, Report, RunRow};
@@ -181,8 +182,17 @@ pub(super) fn run(row: RunRow, looks: bool) -> MergeRun {
 
 /// The command that failed in a run.
 pub(super) fn failed_check(run: &RunRow) -> Option<String> {
+    let (check, _) = failed(run)?;
+    Some(format!("`{}`", domain::text::plain(&check.argv.join(" "), 120)))
+}
+
+/// The end of the log of the command that failed in a run.
+pub(super) fn failed_log(run: &RunRow) -> Option<String> {
+    failed(run).map(|(_, checked)| checked.log.clone()).filter(|log| !log.trim().is_empty())
+}
+
+fn failed(run: &RunRow) -> Option<(&MergeCheck, &MergeChecked)> {
     let Some(Report::Test(test)) = &run.result else { return None };
     let failed = |outcome| matches!(outcome, CheckOutcome::Failed | CheckOutcome::TimedOut);
-    let (check, _) = run.checks.iter().zip(&test.checks).find(|(_, checked)| failed(checked.outcome))?;
-    Some(format!("`{}`", domain::text::plain(&check.argv.join(" "), 120)))
+    run.checks.iter().zip(&test.checks).find(|(_, checked)| failed(checked.outcome))
 }

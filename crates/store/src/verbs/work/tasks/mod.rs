@@ -24,6 +24,7 @@ mod window;
 pub(crate) use book::Book;
 pub(crate) use handover::brief_of;
 pub use lease::ExpireLeases;
+pub(crate) use people::reopen_by_hub;
 pub(crate) use reach::list;
 pub use report::Reported;
 pub use wanted::Wanted;

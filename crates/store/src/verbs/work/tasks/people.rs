@@ -103,6 +103,15 @@ impl Command for verbs::TaskReopen {
     }
 }
 
+/// The hub reopens a done task, with words for its worker; does nothing if the task is not done.
+pub(crate) async fn reopen_by_hub(tx: &mut Tx<'_>, task: TaskId, words: &str) -> Result<(), StoreError> {
+    let Some(mut row) = tx.task(task).await?.filter(|row| row.status() == TaskStatus::Done) else { return Ok(()) };
+    let (waits_for, unreachable) = edit::open_deps(tx, &row).await?;
+    row.context = ask::with_words(&row, words);
+    let reason = words.lines().next().unwrap_or_default().to_owned();
+    life::step(tx, row, Event::Reopen { reason, waits_for, unreachable }).await.map(|_| ())
+}
+
 fn with_author(name: &str, what: &str, reason: Option<&str>) -> String {
     match reason {
         Some(reason) if !reason.trim().is_empty() => format!("{name} {what}: {reason}"),
