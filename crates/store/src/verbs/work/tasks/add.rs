@@ -167,7 +167,7 @@ impl Command for verbs::TaskAdd {
             };
             let life = Life::new(waits_for, unreachable, tx.now);
             let short = tx.next_task(self.project).await?;
-            let row = TaskRow::new(ids[at], self.project, short, task, author.clone(), on, life, tx.now);
+            let row = TaskRow::new((ids[at], self.project, short), task, author.clone(), on, life, tx.now);
             for dep in &row.deps {
                 tx.later(EDGES, args![row.id.to_string(), dep.to_string()]);
                 if let Some(waiting) = tx.change().dependants.get_mut(dep) {

@@ -171,11 +171,9 @@ impl TaskRow {
         })
     }
 
-    /// A new task.
+    /// A new task of a project, with its names.
     pub(crate) fn new(
-        id: TaskId,
-        project: ProjectId,
-        short: Short,
+        (id, project, short): (TaskId, ProjectId, Short),
         task: &TaskAdd,
         author: WrittenBy,
         deps: Vec<TaskId>,
