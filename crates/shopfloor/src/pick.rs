@@ -38,6 +38,10 @@ pub(crate) trait Named {
     fn id(&self) -> Self::Id;
     /// Its name.
     fn name(&self) -> &str;
+    /// Its short name, such as `CALC-12`, if it has one.
+    fn short(&self) -> Option<&str> {
+        None
+    }
     /// Whether it is preferred to others of the same name.
     fn current(&self) -> bool {
         true
@@ -130,6 +134,10 @@ impl Named for TaskLine {
 
     fn name(&self) -> &str {
         &self.title
+    }
+
+    fn short(&self) -> Option<&str> {
+        Some(&self.short)
     }
 
     fn current(&self) -> bool {
@@ -247,8 +255,10 @@ pub(crate) fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> 
         let id = one.id().to_string();
         wanted.len() >= BEGINNING && id.starts_with(&wanted) || hexadecimal && id.ends_with(&wanted)
     };
+    let by_short = |one: &&T| one.short().is_some_and(|short| short.to_lowercase() == wanted);
     let begins = |one: &&T| !wanted.is_empty() && one.name().to_lowercase().starts_with(&wanted);
-    let mut found: Vec<&T> = all.iter().filter(|one| one.name().to_lowercase() == wanted || by_id(one)).collect();
+    let mut found: Vec<&T> =
+        all.iter().filter(|one| one.name().to_lowercase() == wanted || by_id(one) || by_short(one)).collect();
     if found.is_empty() {
         found = all.iter().filter(begins).collect();
     }

@@ -5,10 +5,10 @@ use client::Client;
 use domain::{LandMode, LandingState, ProjectId};
 use protocol::{
     Activity, ActivityFilter, Call, ExecutionFilter, Land, Landing, LandingConfigure, LandingFilter, LandingSettings,
-    Project, TaskFilter, TaskLine, Workspace,
+    Project, TaskFilter, Workspace,
 };
 
-use super::words;
+use super::{task, words};
 use crate::pick::{choose, pick, pick_if};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
@@ -112,8 +112,7 @@ async fn settled(client: &Client, out: &Output, asked: Vec<Landing>) -> Result<V
 async fn meant(client: &Client, what: &[String]) -> Result<(ProjectId, Land), Failure> {
     let mut projects = Vec::new();
     let mut land = Land::default();
-    let tasks: Vec<TaskLine> =
-        client.ask(Call::TaskList { filter: TaskFilter { limit: Some(1000), ..Default::default() } }).await?;
+    let tasks = task::all(client, TaskFilter::default()).await?;
     let activities: Vec<Activity> = client.ask(Call::ActivityList { filter: ActivityFilter::default() }).await?;
     let filter = ExecutionFilter { ended: Some(false), ..Default::default() };
     let workspaces: Vec<Workspace> = client.ask(Call::WorkspaceList { filter }).await?;

@@ -5,12 +5,13 @@ mod show;
 use clap::{Args, Subcommand};
 use client::Client;
 use client::watch::Event;
-use domain::{CandidateId, MergeAdders, MergeMethod, ProjectId, TaskId};
+use domain::{CandidateId, MergeAdders, MergeMethod, ProjectId};
 use protocol::{
     Call, Candidate, CandidateDetail, Change, FromHub, MergeAdd, MergeCommand, MergeConfigure, MergeForecast,
-    MergeGateChange, MergePage, MergeQueue, MergeSettings, MergeWhatIf, Project, TaskLine,
+    MergeGateChange, MergePage, MergeQueue, MergeSettings, MergeWhatIf, Project,
 };
 
+use super::task;
 use crate::pick::{pick, pick_if};
 use crate::{Context, Failure, Output};
 
@@ -234,13 +235,17 @@ impl One {
         let waiting = queues(client, project).await?.into_iter().flat_map(|queue| queue.candidates);
         let ended: Vec<Candidate> = client.ask(Call::MergeHistory { project, page: MergePage { limit: None } }).await?;
         let found = waiting.chain(ended).find(|candidate| candidate.branch == self.candidate);
-        let missing = || Failure::usage(&format!("no branch `{}` is or was in the merge queue", self.candidate));
+        let missing = || Failure::usage(format!("no branch `{}` is or was in the merge queue", self.candidate));
         found.map(|candidate| candidate.id).ok_or_else(missing)
     }
 }
 
 async fn add(args: AddArgs, client: &Client, out: &Output) -> Result<(), Failure> {
     let project = pick::<Project>(client, &args.project).await?;
+    let task = match &args.task {
+        Some(named) => Some(task::id(client, named).await?),
+        None => None,
+    };
     let input = MergeAdd {
         branch: args.branch,
         title: args.title,
@@ -248,7 +253,7 @@ async fn add(args: AddArgs, client: &Client, out: &Output) -> Result<(), Failure
         priority: args.priority,
         after: args.after,
         fix: args.fix,
-        task: pick_if::<TaskLine>(client, args.task.as_deref()).await?.map(TaskId::from),
+        task,
     };
     show::one(&client.ask(Call::MergeAdd { project, input }).await?, out)
 }
@@ -277,7 +282,7 @@ async fn configure(args: ConfigureArgs, client: &Client, out: &Output) -> Result
     let seconds = args.seconds.unwrap_or(SECONDS);
     let command = |text: &String| match shlex::split(text).filter(|argv| !argv.is_empty()) {
         Some(argv) => Ok(MergeCommand { argv, seconds }),
-        None => Err(Failure::usage(&format!("`{text}` is not a command: check its quotes"))),
+        None => Err(Failure::usage(format!("`{text}` is not a command: check its quotes"))),
     };
     let checks = args.check.iter().map(command).collect::<Result<Vec<_>, _>>()?;
     let input = MergeConfigure {

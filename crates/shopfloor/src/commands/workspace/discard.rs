@@ -21,7 +21,8 @@ pub(super) async fn run(client: &Client, out: &Output, names: &[String], yes: bo
         words::counted(found.len(), "workspace", "workspaces"),
         lines.join("\n")
     );
-    if !yes && !(confirm::can_ask() && confirm::asked(&clean(&question))?) {
+    let sure = yes || confirm::can_ask() && confirm::asked(&clean(&question))?;
+    if !sure {
         return Err(Failure::usage("nothing was deleted").advise("pass --yes to delete without asking"));
     }
     for workspace in &found {
