@@ -247,7 +247,7 @@ impl FakeRunner {
 
 /// What a runner that serves by itself is to do.
 enum Order {
-    Fact(FactBody, oneshot::Sender<()>),
+    Fact(Box<FactBody>, oneshot::Sender<()>),
     Token(SessionId, oneshot::Sender<Credential>),
 }
 
@@ -261,7 +261,7 @@ impl Serving {
     /// Tells a fact and waits until it is stored.
     pub(crate) async fn fact(&self, body: FactBody) {
         let (done, stored) = oneshot::channel();
-        self.orders.send(Order::Fact(body, done)).expect("the runner serves");
+        self.orders.send(Order::Fact(Box::new(body), done)).expect("the runner serves");
         stored.await.expect("the runner serves");
     }
 
@@ -285,7 +285,7 @@ impl FakeRunner {
                 let heard = tokio::select! {
                     order = queue.recv() => match order {
                         Some(Order::Fact(body, done)) => {
-                            self.fact(body).await;
+                            self.fact(*body).await;
                             let _ = done.send(());
                             continue;
                         }
