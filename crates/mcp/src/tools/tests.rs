@@ -302,6 +302,7 @@ fn example(name: &str, schema: &Value) -> Value {
         (_, Some(words)) => words[0].clone(),
         ("string", _) if name == "task" || name == "after" => json!(TaskId::generate()),
         ("string", _) if name == "activity" => json!(domain::ActivityId::generate()),
+        ("string", _) if name == "thread" => json!(domain::ThreadId::generate()),
         ("string", _) => json!("text"),
         ("integer", _) => schema.get("minimum").cloned().unwrap_or(json!(1)),
         ("number", _) => json!(0.5),
@@ -324,6 +325,9 @@ async fn tools_accept_exactly_what_their_schemas_offer() {
         }
         if spec.name == "add_tasks" {
             given["tasks"][0]["acceptance"] = json!([]);
+        }
+        if spec.name == "edit_task" {
+            given["acceptance"] = json!([]);
         }
         let (desk, _) = desk([Err(Problem::new(ProblemKind::Unavailable, "scripted"))]);
         let answer = run(spec, desk.clone(), Some(given.clone())).await.unwrap_err();

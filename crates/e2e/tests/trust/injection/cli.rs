@@ -99,7 +99,7 @@ fn others(on: &Grounds, name: &str) -> Vec<(&'static str, Line)> {
 }
 
 fn read(words: &str, input: &str) -> Line {
-    (line(words, &["--file=-".to_owned()]).0, input.to_owned())
+    (line(words, &["--file=-".to_owned(), "--again".to_owned()]).0, input.to_owned())
 }
 
 async fn run(on: &Grounds, tally: &mut Tally, place: &str, (args, input): Line) {
