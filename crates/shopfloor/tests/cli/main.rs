@@ -11,6 +11,7 @@ mod fixture;
 mod process;
 mod pseudo_terminal;
 mod recordings;
+mod reviews;
 mod round_trips;
 mod runners;
 mod sandbox;
