@@ -212,7 +212,7 @@ mod tests {
             let tasks = (0..count).map(|at| sample(&format!("task {at}"), TaskStatus::Ready, &[])).collect();
             render(&Delta { seq: Seq(7), at, change: Change::Tasks { tasks } }, &Names::default())
         };
-        assert!(show(1).starts_with("20:20:00Z       7  task      \"task 0\" is ready (tsk_"), "{}", show(1));
+        assert!(show(1).starts_with("20:20:00Z       7  task      \"task 0\" is ready (CALC-1)"), "{}", show(1));
         let two = show(2);
         assert!(
             two.lines().count() == 2 && two.lines().all(|line| line.starts_with("20:20:00Z       7  task ")),
