@@ -11,7 +11,7 @@ use base64::Engine as _;
 use domain::{RunnerId, WorkspaceId};
 use protocol::ProblemKind;
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use store::{Awaiting, Caller, EndMove, EndWait, HurryMove, Moving, StoreError, WorkArrived};
+use store::{Awaiting, Caller, EndMove, EndWait, HurryMove, PublishWorkFor, StoreError, WorkArrived};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
@@ -107,7 +107,7 @@ impl Carrier {
             if since.elapsed() < AWAY {
                 return Ok(false);
             }
-            let why = if self.is_there(&moving).await? { IS_ELSEWHERE } else { IS_AWAY };
+            let why = if is_there(&self.hub, moving.at).await? { IS_ELSEWHERE } else { IS_AWAY };
             return self.end(workspace, None, Some(why.to_owned())).await;
         }
         self.away = None;
@@ -125,11 +125,6 @@ impl Carrier {
             }
             Err(error) => self.failed(workspace, error).await,
         }
-    }
-
-    async fn is_there(&self, moving: &Moving) -> Result<bool, StoreError> {
-        let runners = self.hub.store.runners(&self.caller).await?;
-        Ok(runners.iter().any(|runner| runner.id == moving.at && self.hub.live.is_there(runner)))
     }
 
     async fn failed(&mut self, workspace: WorkspaceId, error: AppError) -> Result<bool, StoreError> {
@@ -176,6 +171,12 @@ async fn gather(hub: Arc<Hub>, workspace: WorkspaceId) {
     }
 }
 
+/// Whether a runner is connected to any hub.
+async fn is_there(hub: &Hub, runner: RunnerId) -> Result<bool, StoreError> {
+    let runners = hub.store.runners(&Caller::hub("mover")).await?;
+    Ok(runners.iter().any(|found| found.id == runner && hub.live.is_there(found)))
+}
+
 /// Brings the next missing work; whether the wait is over.
 async fn gather_one(hub: &Hub, awaiting: Awaiting, begun: Instant, tries: &mut u32) -> Result<bool, StoreError> {
     let Awaiting { workspace, to, location, missing, wanted } = awaiting;
@@ -189,6 +190,11 @@ async fn gather_one(hub: &Hub, awaiting: Awaiting, begun: Instant, tries: &mut u
     }
     let brought = match hub.links.reachable(at) {
         Ok(_) => bring(hub, at, to, RunnerAsk::PackWork { location, report }).await,
+        Err(_) if is_there(hub, at).await? => {
+            // Its own hub has it published.
+            hub.store.write(&caller, None, PublishWorkFor { workspace, report }).await?;
+            return Ok(false);
+        }
         Err(error) => Err(error),
     };
     let problem = match brought {

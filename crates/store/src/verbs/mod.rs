@@ -39,5 +39,6 @@ pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner};
 pub use work::{
     Awaiting, Dispatch, Dispatched, EndMove, EndWait, ExpireLeases, GiveUpChecks, GraceLeases, HurryMove, LastHeard,
-    MAX_WORKERS, Moving, RenewLeases, Reported, Say, ShowEvidence, SweptCheck, Unseen, Wanted, WorkArrived, WorkDue,
+    MAX_WORKERS, Moving, PublishWorkFor, RenewLeases, Reported, Say, ShowEvidence, SweptCheck, Unseen, Wanted,
+    WorkArrived, WorkDue,
 };

@@ -51,6 +51,7 @@ fn filled(template: &str) -> String {
         ("worker", "wrk"),
         ("escalation", "esc"),
         ("thread", "thr"),
+        ("candidate", "cnd"),
         ("approval", "apr"),
         ("grant", "gnt"),
     ] {

@@ -7,6 +7,7 @@ use protocol::{Land, Landing, UserRef, Verb, Workspace, verbs};
 use super::{announce, landing, settings};
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::work::review::place::has_repository;
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::work::workers::builds_on::{self, Built};
 use crate::verbs::{activities, workspaces};
@@ -233,6 +234,9 @@ async fn under_way(tx: &mut Tx<'_>, work: &Work, how: &How) -> Result<Option<Lan
 
 /// Lands accepted work by itself, if the project says so or the merge queue had sent it back.
 pub(crate) async fn automatically(tx: &mut Tx<'_>, row: &TaskRow) -> Result<(), StoreError> {
+    if !has_repository(tx, row.project).await? {
+        return Ok(());
+    }
     let settings = settings::of(tx.read(), row.project).await?;
     // What the merge queue sent back was asked for already.
     let sql = format!(

@@ -12,5 +12,5 @@ pub use review::{GiveUpChecks, ShowEvidence, SweptCheck, Unseen};
 pub use tasks::{ExpireLeases, Reported, Wanted};
 pub use workers::{
     Awaiting, Dispatch, Dispatched, EndMove, EndWait, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving,
-    RenewLeases, Say, WorkArrived, WorkDue,
+    PublishWorkFor, RenewLeases, Say, WorkArrived, WorkDue,
 };

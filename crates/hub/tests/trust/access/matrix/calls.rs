@@ -112,6 +112,8 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("runner.update", update("sandbox_others", json!(true))),
         ("worker.update", update("name", json!(fresh("worker")))),
         ("work.configure", update("missed", json!(5))),
+        ("landing.land", json!({ "input": { "workspaces": [on.workspace] } })),
+        ("landing.configure", update("keep_days", json!(7))),
         ("merge.configure", update("at_once", json!(3))),
         ("merge.add", update("branch", json!("another-branch"))),
         ("session.spawn", json!({ "input": { "project": on.project, "agent": "codex", "prompt": "more work" } })),

@@ -8,6 +8,7 @@ use protocol::link::{StartFrom, StartWork};
 
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::landing;
 use crate::verbs::work::tasks::reach::list;
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workspaces::json_or_none;
@@ -161,7 +162,9 @@ async fn awaiting(c: &mut Connection<'_>, row: &Row) -> Result<Awaiting, StoreEr
     };
     let mut missing = Vec::new();
     for work in works.iter().filter(|work| work.bundle.is_none()) {
-        let sql = "SELECT runner FROM reports WHERE id = $1";
+        // A published branch is fetched with the repository.
+        let sql = "SELECT runner FROM reports r WHERE r.id = $1 AND NOT EXISTS (SELECT 1 FROM landings l WHERE \
+                   l.report = r.id AND l.state IN ('published', 'queued', 'landed'))";
         let kept = c.first(sql, vec![text(work.report)]).await?;
         let at: Option<RunnerId> = kept.map_or(Ok(None), |row| id_or_none(&row, "runner"))?;
         missing.extend(at.filter(|at| *at != to).map(|at| (work.report, at)));
@@ -224,6 +227,28 @@ impl Command for WorkArrived {
         }
         let sql = "UPDATE workspaces SET start_from = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&StartFrom::Works { works }), self.workspace.to_string()]).await.map(|_| ())
+    }
+}
+
+/// Publishes a work whose runner is connected to another hub: the branch brings it.
+#[derive(Debug, serde::Serialize)]
+pub struct PublishWorkFor {
+    /// The workspace that waits for the work.
+    pub workspace: WorkspaceId,
+    /// The report of the work.
+    pub report: ReportId,
+}
+
+impl Command for PublishWorkFor {
+    type Output = ();
+    const VERB: &'static str = "work.publish";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let sql = "SELECT r.task FROM reports r JOIN workspaces w ON w.id = $2 WHERE r.id = $1 AND w.awaits_works = 1";
+        match tx.read().first(sql, vec![text(self.report), text(self.workspace)]).await? {
+            Some(row) => landing::publish_for_others(tx, row.parsed("task")?).await.map(|_| ()),
+            None => Ok(()),
+        }
     }
 }
 

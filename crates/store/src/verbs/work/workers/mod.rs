@@ -27,7 +27,7 @@ pub(crate) mod told;
 pub(crate) mod waited;
 
 pub(crate) use book::WorkerBook;
-pub use builds_on::{Awaiting, EndWait, WorkArrived};
+pub use builds_on::{Awaiting, EndWait, PublishWorkFor, WorkArrived};
 pub use dispatch::{Dispatch, Dispatched};
 pub use leases::{GraceLeases, LastHeard, RenewLeases};
 pub use list::WorkDue;
