@@ -1,7 +1,8 @@
 //! Asking for a landing: by a person, by the project's settings, or for a dependant that works elsewhere.
 
-use domain::{Action, LandMode, LandingId, LandingState, ProjectFacts, ProjectId, TaskId, TaskStatus, UserId};
-use domain::{WorkspaceId, WorkspaceStatus};
+use domain::{
+    Action, LandMode, LandingId, LandingState, ProjectFacts, ProjectId, TaskId, TaskStatus, UserId, WorkspaceId,
+};
 use protocol::{Land, Landing, UserRef, Verb, Workspace, verbs};
 
 use super::{announce, landing, settings};
@@ -159,9 +160,7 @@ async fn of_workspace(tx: &mut Tx<'_>, project: ProjectId, id: WorkspaceId) -> R
     let Some(branch) = place.branch.clone() else {
         return Err(StoreError::Conflict(format!("workspace {id} has no repository to land in")));
     };
-    if place.status != WorkspaceStatus::Ready {
-        return Err(StoreError::Conflict(format!("workspace {id} is {}", place.status)));
-    }
+    workspaces::usable(&place)?;
     Ok(Work { task: None, kept: None, title: branch.clone(), branch, place })
 }
 
