@@ -75,9 +75,4 @@ pub enum Ejected {
     },
     /// Its branch is gone.
     Missing,
-    /// A branch that it builds on was sent back.
-    Dependency {
-        /// That one.
-        candidate: CandidateId,
-    },
 }

@@ -158,6 +158,9 @@ async fn without_checks_a_person_confirms_each_branch(fixture: Fixture) {
     work(&mut shop, &mut repository).await;
     assert_eq!(repository.tip, "tip");
     assert!(queue(&shop).await.no_checks);
+    let heard = shop.fixture.heard().len();
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    assert_eq!(shop.fixture.heard().len(), heard, "a queue that waits announces nothing");
     shop.fixture.done(&shop.fixture.bo, verbs::MergeConfirm { candidate: one.id }).await;
     work(&mut shop, &mut repository).await;
     assert_eq!(repository.tip, "tip+a");
@@ -174,6 +177,12 @@ async fn a_red_tip_freezes_the_queue_until_a_fix_has_landed(fixture: Fixture) {
     let frozen = queue(&shop).await;
     assert_eq!((frozen.gate, frozen.candidates.len()), (MergeGate::TipRed, 1));
     assert_eq!(history(&shop).await.len(), 0, "nobody is blamed");
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    assert_eq!(orders(&shop).await, [], "a red tip is not looked at all the time");
+    shop.fixture.pass(90_000);
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    assert_eq!(orders(&shop).await.len(), 1, "but from time to time");
+    work(&mut shop, &mut repository).await;
     shop.fixture.pass(1);
     shop.fixture.done(&shop.fixture.ada, adding(&shop, "fix", true)).await;
     work(&mut shop, &mut repository).await;

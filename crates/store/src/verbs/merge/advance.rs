@@ -13,9 +13,16 @@ const STEPS: usize = 50;
 
 /// Decides and performs, then announces the queue.
 pub(crate) async fn advance(tx: &mut Tx<'_>, key: &Key) -> Result<(), StoreError> {
+    step(tx, key).await?;
+    announce(tx, key).await
+}
+
+/// Decides and performs; returns whether anything was done.
+pub(super) async fn step(tx: &mut Tx<'_>, key: &Key) -> Result<bool, StoreError> {
     let rules = settings::rules(tx.read(), key.project).await?;
+    let mut done = false;
     for _ in 0..STEPS {
-        let Some(queue) = rows::find_queue(tx.read(), key).await? else { return Ok(()) };
+        let Some(queue) = rows::find_queue(tx.read(), key).await? else { break };
         if queue.retry_at > tx.now {
             break;
         }
@@ -23,13 +30,15 @@ pub(crate) async fn advance(tx: &mut Tx<'_>, key: &Key) -> Result<(), StoreError
         let effects = engine::merge::decide(&facts);
         let mut went = !effects.is_empty();
         for effect in effects {
-            went &= perform::perform(tx, key, &rules, effect).await?;
+            let performed = perform::perform(tx, key, &rules, effect).await?;
+            done |= performed;
+            went &= performed;
         }
         if !went {
             break;
         }
     }
-    announce(tx, key).await
+    Ok(done)
 }
 
 /// Announces a queue to those who see the project.

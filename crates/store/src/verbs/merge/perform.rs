@@ -96,10 +96,10 @@ async fn start(
     new.insert(tx, key).await.map(|()| true)
 }
 
-/// Looks where the target branch is.
-pub(super) async fn look(tx: &mut Tx<'_>, key: &Key) -> Result<(), StoreError> {
+/// Looks where the target branch is; `false` if no runner can.
+pub(super) async fn look(tx: &mut Tx<'_>, key: &Key) -> Result<bool, StoreError> {
     let rules = super::settings::rules(tx.read(), key.project).await?;
-    start(tx, key, &rules, Purpose::Look, None, &[]).await.map(|_| ())
+    start(tx, key, &rules, Purpose::Look, None, &[]).await
 }
 
 async fn land(
@@ -179,7 +179,6 @@ async fn eject(tx: &mut Tx<'_>, key: &Key, id: CandidateId, why: Ejected) -> Res
         }
         Ejected::Conflict { paths } => (format!("it conflicts with `{target}` in {}: rebase it", listed(&paths)), None),
         Ejected::Missing => (format!("the repository has no branch `{}`", row.branch), None),
-        Ejected::Dependency { candidate } => (format!("it builds on {candidate}, which was sent back"), None),
     };
     let (branch, adder) = (row.branch.clone(), row.added_by.name.clone());
     leave(tx, row, CandidateState::Ejected, Some(reason.clone()), run).await?;

@@ -51,9 +51,13 @@ impl Command for TendMerges {
                 moved.insert(run.key);
             }
         }
-        moved.extend(idle(tx).await?);
+        for key in idle(tx).await? {
+            if tend(tx, &key).await? {
+                moved.insert(key);
+            }
+        }
         for key in moved {
-            tend(tx, &key).await?;
+            advance::advance(tx, &key).await?;
         }
         Ok(())
     }
@@ -106,14 +110,20 @@ async fn idle(tx: &mut Tx<'_>) -> Result<Vec<Key>, StoreError> {
     tx.read().all(sql, args![now]).await?.iter().map(read).collect()
 }
 
-async fn tend(tx: &mut Tx<'_>, key: &Key) -> Result<(), StoreError> {
-    advance::advance(tx, key).await?;
-    let Some(mut queue) = rows::find_queue(tx.read(), key).await? else { return Ok(()) };
-    if queue.gate == MergeGate::TipRed && queue.retry_at <= tx.now && rows::open_runs(tx.read(), key).await?.is_empty()
-    {
-        perform::look(tx, key).await?;
-        queue.retry_at = tx.now.plus_millis(LOOK_MS);
-        rows::save_queue(tx, &queue).await?;
+/// Lets a queue move, and looks at a red tip from time to time; returns whether anything was done.
+async fn tend(tx: &mut Tx<'_>, key: &Key) -> Result<bool, StoreError> {
+    let moved = advance::step(tx, key).await?;
+    let frozen = rows::find_queue(tx.read(), key).await?.is_some_and(|queue| queue.gate == MergeGate::TipRed);
+    if !frozen || !rows::open_runs(tx.read(), key).await?.is_empty() || looked(tx, key).await? {
+        return Ok(moved);
     }
-    Ok(())
+    perform::look(tx, key).await.map(|began| moved || began)
+}
+
+/// Whether the tip was looked at a short time ago.
+async fn looked(tx: &mut Tx<'_>, key: &Key) -> Result<bool, StoreError> {
+    let sql = "SELECT MAX(created_at) AS last FROM merge_runs WHERE project = $1 AND target = $2";
+    let last =
+        tx.read().first(sql, key.args()).await?.and_then(|row| row.time_or_none("last").transpose()).transpose()?;
+    Ok(last.is_some_and(|last| last.plus_millis(LOOK_MS) > tx.now))
 }

@@ -106,7 +106,10 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("project.update/execution", update("share_execution", json!(true))),
         ("project.update/archive", update("archive_recordings", json!(true))),
         ("project.update/retention", update("retention_days", json!(3))),
-        ("project.update/code", update("repositories", json!([]))),
+        (
+            "project.update/code",
+            update("repositories", json!([{ "location": "https://example.org/moved", "base_branch": null }])),
+        ),
         ("project.update/sandbox", update("sandbox_others", json!(true))),
         ("project.update/key", update("key", json!(fresh("KEY").replace(' ', "")))),
         ("runner.update", update("sandbox_others", json!(true))),
