@@ -13,7 +13,8 @@ test("project settings have effect", async ({ floor }) => {
   await page.getByLabel("Keep recordings for (days)").fill("soon");
   await expect(page.getByText("Enter a number of days")).toBeVisible();
   await page.getByLabel("Keep recordings for (days)").fill("30");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const recordings = page.getByRole("region", { name: "Recordings" });
+  await recordings.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByText("Recordings expire after 30 days")).toBeVisible();
 
   await page.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");

@@ -26,7 +26,7 @@ macro_rules! landing {
             LandingList "landing.list" GET "/api/landings" { query filter: LandingFilter } -> 200 Vec<Landing>, Anyone;
             /// Brings work to the repository: its branch is published there, then merged through the merge queue.
             LandingLand "landing.land" POST "/api/projects/{project}/landings"
-                { path project: ProjectId, body input: Land } -> 201 Vec<Landing>, Decide;
+                { path project: ProjectId, body input: Land } -> 201 Vec<Landing>, Owner;
             /// What happens to accepted work of a project.
             LandingSettings "landing.settings" GET "/api/projects/{project}/landing"
                 { path project: ProjectId } -> 200 crate::LandingSettings, See;

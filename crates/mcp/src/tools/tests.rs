@@ -325,7 +325,7 @@ async fn tools_accept_exactly_what_their_schemas_offer() {
             given.remove("append");
         }
         if spec.name == "merge_request" {
-            given["after"] = json!([domain::CandidateId::generate()]);
+            given["after"] = json!(domain::CandidateId::generate());
         }
         if spec.name == "add_tasks" {
             given["tasks"][0]["acceptance"] = json!([]);

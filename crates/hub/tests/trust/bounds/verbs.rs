@@ -48,7 +48,7 @@ const TABLE: &str = "
     worker.list          made
     work.log             cut at 500
     work.doing           made
-    landing.list         pages 500
+    landing.list         cut at 500
     merge.list           made
     merge.history        pages 500
     merge.show           recent

@@ -42,7 +42,11 @@ impl Command for verbs::LandingLand {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Landing>, StoreError> {
         let facts = tx.check(self.project, Action::Decide, "project").await?;
         let me = tx.caller.person()?;
-        let wanted = wanted(tx, self.project, &self.input).await?;
+        let wanted = match wanted(tx, self.project, &self.input).await {
+            // What does not exist looks the same as what belongs to others.
+            Err(StoreError::NotFound(_)) if me.id != facts.owner => return Err(NOT_YOURS),
+            wanted => wanted?,
+        };
         for work in &wanted {
             may_land(&facts, me.id, work.place.owner.id)?;
         }
@@ -66,11 +70,13 @@ impl Command for verbs::LandingLand {
     }
 }
 
+const NOT_YOURS: StoreError = StoreError::Forbidden("only the owner of the work or of the project may land it");
+
 /// Only the owner of the machine with the work, or of the project, may have it published from there.
 fn may_land(facts: &ProjectFacts, me: UserId, owner: UserId) -> Result<(), StoreError> {
     match me == owner || me == facts.owner {
         true => Ok(()),
-        false => Err(StoreError::Forbidden("only the owner of the work or of the project may land it")),
+        false => Err(NOT_YOURS),
     }
 }
 

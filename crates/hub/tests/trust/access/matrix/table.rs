@@ -37,7 +37,6 @@ fn cells(access: Access) -> &'static str {
 const CASES: &str = "
     login.revoke              +       .        .         .          -        -       -
     session.resume            c       .        f         f          f        .       -
-    landing.land              +       .        -         f          -        .       -
     project.update/visibility +       .        -         -          -        .       -
     project.update/execution  +       .        -         -          -        .       -
     project.update/archive    +       .        -         -          -        .       -
