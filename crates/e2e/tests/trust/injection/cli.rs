@@ -40,8 +40,6 @@ fn others(on: &Grounds, name: &str) -> Vec<(&'static str, Line)> {
     let (project, session, workspace) = (&on.project, &on.session, &on.workspace);
     let spawn = format!("session spawn --label none --project {project}");
     let add = format!("task add --project {project}");
-    // Some names are the titles of tasks that are there already.
-    let again = format!("{add} --again");
     let start = format!("worker start --project {project} --runner {}", nothing("run").as_str().unwrap());
     let program = ["--".to_owned(), "true".to_owned()];
     let last = [["--".to_owned(), name.to_owned()]].concat();
@@ -90,8 +88,8 @@ fn others(on: &Grounds, name: &str) -> Vec<(&'static str, Line)> {
         ("workspace show", line("workspace show", &last)),
         ("word", line("", &last)),
         ("data dir", line("project list", &flag("data-dir"))),
-        ("tasks as JSON", read(&again, &json!([{ "id": name, "description": name, "files": [name] }]).to_string())),
-        ("tasks as a list", read(&again, &format!("- [ ] {name} {{#{name}}}\n  - accept: command: {name}\n"))),
+        ("tasks as JSON", read(&add, &json!([{ "id": name, "description": name, "files": [name] }]).to_string())),
+        ("tasks as a list", read(&add, &format!("- [ ] {name} {{#{name}}}\n  - accept: command: {name}\n"))),
     ];
     // A user may write anywhere with their own program; here only below its folder.
     if !name.starts_with('/') && !name.contains("..") {
