@@ -120,6 +120,26 @@ async fn landed(fixture: &Fixture, task: TaskId) -> Landing {
 }
 
 #[tokio::test]
+async fn work_that_came_with_its_dependant_has_landed_too() {
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let place = repository(&fixture);
+    let project = fixture.project(&place).await;
+    let id = project.id.to_string();
+    let _: serde_json::Value =
+        fixture.cli(&["merge", "configure", "--project", &id, "--check", "test -s calc.txt"]).await;
+    let plan = json!([{ "id": "sub", "description": "Add sub" }, { "description": "Add mul", "deps": ["sub"] }]);
+    let tasks = add(&fixture, &project, plan).await;
+    start(&fixture, &project, 1).await;
+    done(&fixture, &tasks).await;
+    let _: Vec<Landing> = fixture.cli(&["land", &tasks[1].to_string()]).await;
+    landed(&fixture, tasks[1]).await;
+    let _: Vec<Landing> = fixture.cli(&["land", &tasks[0].to_string()]).await;
+    landed(&fixture, tasks[0]).await;
+    assert_eq!(std::fs::read_to_string(place.join("calc.txt")).unwrap(), "start\nAdd sub\nAdd mul\n");
+    fixture.close().await;
+}
+
+#[tokio::test]
 async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
     let fixture = Fixture::open(&[], async |port| port).await;
     let place = repository(&fixture);

@@ -238,12 +238,12 @@ async fn told(tx: &mut Tx<'_>, landing: Landing, event: Event) -> Result<(), Sto
     }
 }
 
-/// The merge queue brought a candidate onto the target branch, as this commit.
-pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: &str) -> Result<(), StoreError> {
-    match of_candidate(tx, candidate).await? {
-        Some(landing) => told(tx, Landing { landed: Some(commit.to_owned()), ..landing }, Event::Landed).await,
-        None => Ok(()),
-    }
+/// A candidate of the merge queue is on the target branch, as this commit; without one, as the published commit, which
+/// came there with another branch.
+pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: Option<String>) -> Result<(), StoreError> {
+    let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
+    let landed = commit.or_else(|| landing.commit.clone());
+    told(tx, Landing { landed, ..landing }, Event::Landed).await
 }
 
 /// A person took a candidate out of the merge queue.

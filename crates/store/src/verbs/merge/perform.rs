@@ -226,8 +226,7 @@ pub(super) async fn leave(
     let (id, landed, why) = (row.id, row.landed.clone(), row.reason.clone());
     tell(tx, project, Change::Candidate { candidate: view::candidate(row, &settings) });
     match (state, landed) {
-        (CandidateState::Landed, Some(commit)) => landing::landed(tx, id, &commit).await,
-        (CandidateState::Landed, None) => Ok(()),
+        (CandidateState::Landed, commit) => landing::landed(tx, id, commit).await,
         (CandidateState::Ejected, _) => {
             let log = match run {
                 Some(run) => rows::find_run(tx.read(), run).await?.and_then(|run| view::failed_log(&run)),
