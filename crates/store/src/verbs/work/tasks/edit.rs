@@ -59,7 +59,7 @@ impl Command for verbs::TaskEdit {
         // No refusals below this line.
         let worded = before.description != after.description || before.context != after.context;
         if (worded || parts.acceptance || before.files != after.files) && author.user.id != before.created_by.id {
-            // Whoever changes the text answers for all of it; text in which an agent had a part stays an agent's.
+            // The editor answers for the whole text; text that an agent helped to write stays an agent's.
             after.author_session = author.agent;
             after.by_agent = author.by_agent || before.by_agent;
             after.created_by = author.user;
