@@ -4,7 +4,7 @@ use domain::{AnswerAct, AuthorKind, EscalationKind, SessionStatus, TaskId, TaskS
 use protocol::link::{Changes, FactBody};
 use protocol::{
     Criterion, CriterionResult, EscalationAnswer, Review, ReviewApprove, ReviewComment, ReviewResolve, ReviewSendBack,
-    ReviewThread, TaskAdd, verbs,
+    ReviewThread, TaskAdd, TaskReopen, verbs,
 };
 use store::Caller;
 
@@ -17,6 +17,7 @@ both!(
     an_approval_is_of_the_tree_that_was_seen,
     comments_reach_the_next_worker_and_its_answers_stay_in_the_thread,
     an_answer_to_the_question_sends_the_comments_too,
+    a_retried_or_reopened_task_has_its_comments,
     only_people_who_may_write_take_part_and_only_people_decide,
     quotes_are_for_those_who_may_see_the_work,
     work_that_nobody_can_take_back_says_why,
@@ -173,6 +174,27 @@ async fn an_answer_to_the_question_sends_the_comments_too(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation, input }).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     assert_eq!(shop.review(task).await.approval.unwrap().tree.as_deref(), Some("t2"));
+}
+
+async fn a_retried_or_reopened_task_has_its_comments(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    shop.start(1).await;
+    let task = shop.reported("t1").await;
+    let brief = async |shop: &Shop| {
+        shop.dispatch().await;
+        let session = shop.session(task).await;
+        let (sessions, _) = shop.desired().await;
+        sessions.into_iter().find(|plan| plan.session == session).unwrap().prompt
+    };
+    shop.comments(task, "Name it better").await;
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskRetry { task, input: Default::default() }).await;
+    assert!(brief(&shop).await.contains("Ada: Name it better"));
+    shop.reports_again(task, "t2").await;
+    shop.fixture.done(&shop.fixture.ada, approving(task, None)).await;
+    shop.comments(task, "And a test").await;
+    let input = TaskReopen { text: "Now also this".into() };
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskReopen { task, input }).await;
+    assert!(brief(&shop).await.contains("Ada: And a test"));
 }
 
 async fn only_people_who_may_write_take_part_and_only_people_decide(fixture: Fixture) {

@@ -9,6 +9,7 @@ use super::row::TaskRow;
 use super::{check, edit};
 use crate::sql::text;
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::reviews;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
 use crate::verbs::work::review::{ask, evidence};
@@ -70,6 +71,7 @@ impl Command for verbs::TaskRetry {
             row.context = ask::with_words(&row, &reason);
             tx.put_task(row);
         }
+        reviews::sent_with_answer(tx, &before).await?;
         let after = life::retry(tx, self.task, Some(reason.clone())).await?;
         ask::answer_all(tx, self.task, AnswerAct::Retry, "", &by).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
@@ -94,6 +96,7 @@ impl Command for verbs::TaskReopen {
             };
             return Err(StoreError::Conflict(format!("{named} is {status}, not done: {what} instead")));
         }
+        reviews::sent_with_answer(tx, &row).await?;
         let (waits_for, unreachable) = edit::open_deps(tx, &row).await?;
         row.context = ask::with_words(&row, &format!("Reopened by {}: {}", by.name, self.input.text.trim()));
         let reason = format!("{} reopened it: {}", by.name, self.input.text.trim());
