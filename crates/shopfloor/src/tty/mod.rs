@@ -97,8 +97,11 @@ pub(crate) fn make_room(rows: u16) -> Vec<u8> {
 }
 
 /// Bytes that move lines back into the scrollback after the terminal grew by `more` rows, before a fresh
-/// screen is drawn over them.
+/// screen is drawn over them; none if it did not grow.
 pub(crate) fn give_back(rows: u16, more: u16) -> Vec<u8> {
+    if more == 0 {
+        return Vec::new();
+    }
     let mut bytes = format!("\x1b[?1049l\x1b[r\x1b[{rows};1H").into_bytes();
     bytes.extend(std::iter::repeat_n(b'\n', usize::from(more)));
     bytes

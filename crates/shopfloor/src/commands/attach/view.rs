@@ -82,7 +82,7 @@ impl View {
         let mut view = Self {
             terminal,
             standing,
-            writer: Writer::start(),
+            writer: Writer::start(size.1),
             filter: Filter::default(),
             cut: None,
             colours,
@@ -175,19 +175,18 @@ impl View {
     }
 
     fn show_screen(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
-        // A terminal that has just grown shows lines from its scrollback; move them back before they are drawn over.
         self.resized()?;
         if !self.may_type && (self.theirs != self.size || !self.colours) {
             self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes, self.colours));
             self.terminal.took(end);
-            self.writer.write(tty::begin_screen(), None)?;
+            self.writer.write_screen(tty::begin_screen(), None)?;
             return self.paint();
         }
         self.cut = None;
         self.filter = Filter::default();
         let mut screen = tty::begin_screen();
         screen.extend(self.filter.pass(bytes));
-        self.writer.write(screen, Some(end))?;
+        self.writer.write_screen(screen, Some(end))?;
         self.draw_banner()
     }
 
@@ -264,11 +263,8 @@ impl View {
         let Some(size) = tty::size().filter(|size| *size != self.size) else {
             return Ok(());
         };
-        let more = size.1.saturating_sub(self.size.1);
         self.size = size;
-        if more > 0 {
-            self.writer.write(tty::give_back(size.1, more), None)?;
-        }
+        self.writer.write_screen(Vec::new(), None)?;
         match self.may_type {
             true => self.terminal.resize(size.0, size.1),
             false => self.terminal.refresh(),

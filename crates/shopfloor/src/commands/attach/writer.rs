@@ -8,8 +8,14 @@ use tokio::sync::mpsc;
 
 use crate::{Failure, tty};
 
-/// Bytes for the terminal, and the stream position after them.
-type Piece = (Vec<u8>, Option<u64>);
+/// Something to write.
+struct Piece {
+    bytes: Vec<u8>,
+    /// The stream position after the bytes.
+    end: Option<u64>,
+    /// Whether the bytes draw over the whole screen.
+    fresh: bool,
+}
 
 /// The thread's handle.
 pub(super) struct Writer {
@@ -21,19 +27,25 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start() -> Self {
+    /// Starts the thread for a terminal with this many rows.
+    pub(super) fn start(mut rows: u16) -> Self {
         let (pieces, mut queue) = mpsc::unbounded_channel::<Piece>();
         let (tell, written) = mpsc::unbounded_channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let waiting = Arc::new(AtomicUsize::new(0));
         let (given_up, left) = (abandoned.clone(), waiting.clone());
         let thread = std::thread::spawn(move || {
-            while let Some((bytes, end)) = queue.blocking_recv() {
-                if given_up.load(Ordering::Relaxed) || tty::write(&bytes).is_err() {
+            while let Some(mut piece) = queue.blocking_recv() {
+                // Ask here and not when the piece is queued: the terminal can grow while the piece waits.
+                if let Some((_, now)) = tty::size().filter(|_| piece.fresh) {
+                    piece.bytes.splice(0..0, tty::give_back(now, now.saturating_sub(rows)));
+                    rows = now;
+                }
+                if given_up.load(Ordering::Relaxed) || tty::write(&piece.bytes).is_err() {
                     return;
                 }
                 left.fetch_sub(1, Ordering::Relaxed);
-                if let Some(end) = end
+                if let Some(end) = piece.end
                     && tell.send(end).is_err()
                 {
                     return;
@@ -45,9 +57,18 @@ impl Writer {
 
     /// Writes in order; the credit that follows [`Writer::written`] bounds the queue.
     pub(super) fn write(&self, bytes: Vec<u8>, end: Option<u64>) -> Result<(), Failure> {
+        self.send(Piece { bytes, end, fresh: false })
+    }
+
+    /// Writes a fresh screen; a terminal that has grown shows lines from its scrollback, which are moved back first.
+    pub(super) fn write_screen(&self, bytes: Vec<u8>, end: Option<u64>) -> Result<(), Failure> {
+        self.send(Piece { bytes, end, fresh: true })
+    }
+
+    fn send(&self, piece: Piece) -> Result<(), Failure> {
         let gone = || Failure::other("the terminal is gone");
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.pieces.as_ref().ok_or_else(gone)?.send((bytes, end)).map_err(|_| gone())
+        self.pieces.as_ref().ok_or_else(gone)?.send(piece).map_err(|_| gone())
     }
 
     /// Whether everything was written.
