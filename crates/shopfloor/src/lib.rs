@@ -5,6 +5,7 @@
 mod cli;
 mod colours;
 mod commands;
+mod complete;
 mod confirm;
 mod context;
 mod failure;
@@ -37,6 +38,7 @@ const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Runs the program with `args` and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    complete::answer();
     let args: Vec<OsString> = args.into_iter().collect();
     let json = args.iter().any(|arg| arg == "--json");
     let parsed = help::command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));

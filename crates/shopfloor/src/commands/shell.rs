@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::{Context, Failure, help};
+use crate::{Context, Failure, complete, help};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -24,9 +24,7 @@ pub(crate) struct ManArgs {
 
 /// Prints completions.
 pub(crate) fn completions(args: &CompletionsArgs, context: &Context) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut help::command(), "shopfloor", &mut script);
-    context.out.bytes(&script)
+    context.out.bytes(&complete::script(args.shell)?)
 }
 
 /// Prints the man page, or writes one for each command.

@@ -4,10 +4,12 @@
 
 mod attach;
 mod commands;
+mod completions;
 mod demo;
 mod endings;
 mod files;
 mod fixture;
+mod merges;
 mod process;
 mod pseudo_terminal;
 mod recordings;

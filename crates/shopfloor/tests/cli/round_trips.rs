@@ -134,7 +134,7 @@ fn people_runners_and_the_trail() {
     assert!(fixture.text(&["audit", "list"]).contains("me.rename"));
     assert!(fixture.json(&["presence"]).is_array());
     assert!(fixture.json(&["openapi"])["openapi"].as_str().unwrap().starts_with("3."));
-    assert!(fixture.text(&["completions", "bash"]).contains("shopfloor"));
+    assert!(fixture.text(&["completions", "zsh"]).starts_with("#compdef shopfloor"));
     assert!(fixture.text(&["man"]).contains("EXIT STATUS"));
     let dir = fixture.path("man").display().to_string();
     fixture.text(&["man", "--dir", &dir]);
