@@ -707,6 +707,15 @@ pub enum RunnerAsk {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
     },
+    /// The changes of a report whose workspace was deleted.
+    DiffKept {
+        /// The repository, as the project names it.
+        location: String,
+        /// The report.
+        report: ReportId,
+        /// The commit to compare with.
+        base: String,
+    },
     /// The saves of a workspace, newest first.
     Saves {
         /// The workspace.

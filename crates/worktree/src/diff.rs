@@ -1,7 +1,7 @@
 //! A workspace's changes, file by file and line by line, within limits.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::WorkspaceId;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use crate::bare::Oid;
 use crate::git::EMPTY_TREE;
 use crate::patch::{exact, hunks};
 use crate::scan::Scope;
-use crate::space::Space;
-use crate::{Error, Result, Worktrees};
+use crate::store::Store;
+use crate::{Error, Location, Result, Worktrees};
 
 /// Limits of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,20 +139,30 @@ impl Worktrees {
         if let Some(earlier) = earlier
             && space.store.git("cat-file").args(["-e"]).operands([format!("{earlier}^{{tree}}")]).run().await.is_ok()
         {
-            return space.diff(from, &earlier, false, limits).await;
+            return space.store.diff(from, &earlier, |_| false, limits).await;
         }
-        space.diff(from, &space.tree, true, limits).await
+        let left_out = |path: &Path| space.left_out.contains_key(path);
+        space.store.diff(from, &space.tree, left_out, limits).await
+    }
+
+    /// Compares work that was kept under a name with a commit that it started from.
+    pub async fn diff_kept(&self, location: &Location, name: &str, base: &Oid, limits: &DiffLimits) -> Result<Diff> {
+        let store = Store(self.layout().store(Some(location)));
+        let gone = || Error::NoWork { name: name.to_owned(), why: "it is not kept here any more".into() };
+        let work = self.kept(location, name).await?.ok_or_else(gone)?;
+        let tree = store.tree_of(&work).await?;
+        store.diff(base.as_str(), &tree, |_| false, limits).await
     }
 }
 
-impl Space {
-    /// Compares with a tree; `now` if it is the newest save, which may lack files.
-    async fn diff(&self, from: &str, to: &Oid, now: bool, limits: &DiffLimits) -> Result<Diff> {
-        let git = self.store.git("diff-tree").args(SAFE).args(["--raw", "--numstat", "-z"]);
+impl Store {
+    /// Compares with a tree, which lacks the files that were left out of it.
+    async fn diff(&self, from: &str, to: &Oid, left_out: impl Fn(&Path) -> bool, limits: &DiffLimits) -> Result<Diff> {
+        let git = self.git("diff-tree").args(SAFE).args(["--raw", "--numstat", "-z"]);
         let mut entries = entries(&git.operands([from, to.as_str()]).run().await?);
         let truncated = entries.len() > limits.files;
         entries.truncate(limits.files);
-        for entry in entries.iter_mut().filter(|entry| now && self.left_out.contains_key(&entry.path)) {
+        for entry in entries.iter_mut().filter(|entry| left_out(&entry.path)) {
             // The file exists; only the save does not have it.
             (entry.status, entry.numbers) = (FileStatus::Modified, None);
         }
@@ -207,7 +217,7 @@ impl Space {
         for entry in entries {
             paths.extend(entry.old.iter().chain([&entry.path]).map(|path| path.clone().into_os_string()));
         }
-        let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=3"]);
+        let git = self.git("diff-tree").args(SAFE).args(["-p", "--unified=3"]);
         let out = git.operands([from, to.as_str()]).args(paths).limit(limit).run().await?;
         let mut sections: Vec<Vec<u8>> = Vec::new();
         for line in out.split_inclusive(|b| *b == b'\n') {

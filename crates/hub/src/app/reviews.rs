@@ -1,7 +1,7 @@
 //! Verbs about reviews of tasks' changes.
 
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use store::Say;
+use store::{ChangesFrom, ChangesOf, Say};
 
 use super::execution::unexpected;
 use super::{handle, stored};
@@ -10,8 +10,12 @@ stored! { ReviewComment ReviewResolve ReviewApprove }
 
 handle! {
     TaskDiff(verb, asked) {
-        let (runner, workspace, tree) = asked.hub.store.changes_of(asked.caller, verb.task).await?;
-        match asked.hub.links.ask(runner, RunnerAsk::Diff { workspace, tree }).await? {
+        let ChangesOf { runner, from } = asked.hub.store.changes_of(asked.caller, verb.task).await?;
+        let ask = match from {
+            ChangesFrom::Workspace { workspace, tree } => RunnerAsk::Diff { workspace, tree },
+            ChangesFrom::Kept { report, location, base } => RunnerAsk::DiffKept { location, report, base },
+        };
+        match asked.hub.links.ask(runner, ask).await? {
             RunnerAnswer::Diff(diff) => Ok(diff),
             other => Err(unexpected(&other)),
         }

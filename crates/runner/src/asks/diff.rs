@@ -1,8 +1,8 @@
 //! A workspace's changes, cut to a size that the page can show.
 
-use domain::WorkspaceId;
+use domain::{ReportId, WorkspaceId};
 use protocol::{DiffKind, DiffLine, FileDiff, Hunk, Problem, WorkspaceDiff};
-use worktree::{DiffLimits, FileStatus, Worktrees};
+use worktree::{Diff, DiffLimits, FileStatus, Location, Oid, Worktrees};
 
 use super::LARGEST;
 use crate::workspaces::problem;
@@ -14,7 +14,21 @@ pub(super) async fn diff(
     workspace: WorkspaceId,
     tree: Option<&str>,
 ) -> Result<WorkspaceDiff, Problem> {
-    let found = worktrees.diff(workspace, tree, &LIMITS).await.map_err(problem)?;
+    worktrees.diff(workspace, tree, &LIMITS).await.map(bounded).map_err(problem)
+}
+
+/// The changes of a report whose workspace was deleted.
+pub(super) async fn kept(
+    worktrees: &Worktrees,
+    location: &Location,
+    report: ReportId,
+    base: &str,
+) -> Result<WorkspaceDiff, Problem> {
+    let base: Oid = base.parse().map_err(problem)?;
+    worktrees.diff_kept(location, &report.to_string(), &base, &LIMITS).await.map(bounded).map_err(problem)
+}
+
+fn bounded(found: Diff) -> WorkspaceDiff {
     let (tree, mut truncated) = (Some(found.tree), found.truncated);
     let mut room = LARGEST;
     let mut files = Vec::new();
@@ -35,7 +49,7 @@ pub(super) async fn diff(
         room -= size;
         files.push(file);
     }
-    Ok(WorkspaceDiff { files, tree, truncated })
+    WorkspaceDiff { files, tree, truncated }
 }
 
 fn size(file: &FileDiff) -> usize {

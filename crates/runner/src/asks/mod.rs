@@ -95,6 +95,11 @@ impl Asks {
             RunnerAsk::Diff { workspace, tree } => {
                 diff::diff(&self.workspaces.worktrees, workspace, tree.as_deref()).await.map(RunnerAnswer::Diff)
             }
+            RunnerAsk::DiffKept { location, report, base } => {
+                let location = self.location(&location)?;
+                let worktrees = &self.workspaces.worktrees;
+                diff::kept(worktrees, &location, report, &base).await.map(RunnerAnswer::Diff)
+            }
             RunnerAsk::Saves { workspace } => {
                 saves(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Saves)
             }

@@ -32,7 +32,7 @@ pub use invites::AcceptInvite;
 pub use landing::{MAX_LANDINGS, PublishEnded, PublishResult, Publishing, PullRequestText};
 pub use merge::TendMerges;
 pub use observers::UseObserverLink;
-pub use reviews::SentBack;
+pub use reviews::{ChangesFrom, ChangesOf, SentBack};
 pub use runners::{NameRunner, SeeRunner, TroubleRunner};
 pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
 pub use upkeep::{Compact, Touch};

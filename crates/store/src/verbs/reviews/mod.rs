@@ -10,6 +10,7 @@ mod work;
 pub(crate) use approve::approved;
 pub use send_back::SentBack;
 pub(crate) use send_back::{comments_for, sent_with_answer};
+pub use work::{ChangesFrom, ChangesOf};
 
 use domain::{Action, TaskId, ThreadStatus};
 use protocol::{Change, Review, ReviewLine};

@@ -1,6 +1,7 @@
 //! The work under review: its newest report, and the workspace that has it.
 
-use domain::{Action, ReportId, Resource, RunnerId, TaskId, UserId, WorkspaceId};
+use domain::{Action, ReportId, Resource, RunnerId, TaskId, UserId, WorkspaceId, WorkspaceStatus};
+use protocol::Workspace;
 use protocol::link::Changes;
 
 use crate::sql::{Connection, text};
@@ -43,13 +44,56 @@ pub(super) async fn owner(c: &mut Connection<'_>, task: &TaskRow) -> Result<Opti
     Ok(workspaces::get(c, id).await?.map(|found| found.owner.id))
 }
 
+/// Where the changes of a task are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesOf {
+    /// The runner that has them.
+    pub runner: RunnerId,
+    /// What to ask it.
+    pub from: ChangesFrom,
+}
+
+/// The source of a task's changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangesFrom {
+    /// Its workspace.
+    Workspace {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The tree to show instead of its current state.
+        tree: Option<String>,
+    },
+    /// The work that the runner kept when it checked the report: the workspace was deleted.
+    Kept {
+        /// The report.
+        report: ReportId,
+        /// The repository, as the project names it.
+        location: String,
+        /// The commit to compare with.
+        base: String,
+    },
+}
+
+/// The kept work of a task whose workspace was deleted.
+async fn kept(c: &mut Connection<'_>, task: TaskId, place: &Workspace) -> Result<Option<ChangesFrom>, StoreError> {
+    if place.status != WorkspaceStatus::Cleaned {
+        return Ok(None);
+    }
+    let sql = "SELECT id, changes FROM reports WHERE task = $1 AND workspace = $2 AND kept IS NOT NULL AND \
+               verdict IN ('pending', 'accepted') ORDER BY at DESC, id DESC LIMIT 1";
+    let Some(row) = c.first(sql, vec![text(task), text(place.id)]).await? else { return Ok(None) };
+    let changes: Option<Changes> = json_or_none(&row, "changes")?;
+    Ok(match (changes, place.repository.clone()) {
+        (Some(Changes { base, .. }), Some(location)) if !base.is_empty() => {
+            Some(ChangesFrom::Kept { report: row.parsed("id")?, location, base })
+        }
+        _ => None,
+    })
+}
+
 impl Store {
-    /// Where the changes of a task are: the runner, the workspace, and the tree to show instead of its current state.
-    pub async fn changes_of(
-        &self,
-        caller: &Caller,
-        task: TaskId,
-    ) -> Result<(RunnerId, WorkspaceId, Option<String>), StoreError> {
+    /// Where the changes of a task are.
+    pub async fn changes_of(&self, caller: &Caller, task: TaskId) -> Result<ChangesOf, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let found = c.first(&format!("{} WHERE t.id = $1", row::COLUMNS), vec![text(task)]).await?;
@@ -69,6 +113,10 @@ impl Store {
         };
         let work = Resource::Execution { project: &facts, owner: found.owner.id };
         caller.may(Action::SeeExecution, work, "task")?;
-        Ok((found.runner, found.id, tree))
+        let from = match kept(&mut c, task.id, &found).await? {
+            Some(kept) => kept,
+            None => ChangesFrom::Workspace { workspace: found.id, tree },
+        };
+        Ok(ChangesOf { runner: found.runner, from })
     }
 }

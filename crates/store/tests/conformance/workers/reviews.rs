@@ -6,7 +6,7 @@ use protocol::{
     Criterion, CriterionResult, EscalationAnswer, Review, ReviewApprove, ReviewComment, ReviewResolve, ReviewSendBack,
     ReviewThread, TaskAdd, TaskReopen, verbs,
 };
-use store::Caller;
+use store::{Caller, ChangesFrom};
 
 use super::{Shop, plain};
 use crate::fixture::Fixture;
@@ -39,6 +39,8 @@ impl Shop {
     }
 
     async fn reports_again(&mut self, task: TaskId, tree: &str) {
+        let session = self.session(task).await;
+        self.costs(session, 1).await;
         self.ends(task, &format!("Wrote {tree}.")).await;
         let report = self.pending(task).await;
         // A runner that claims an approval is not believed.
@@ -145,6 +147,7 @@ async fn comments_reach_the_next_worker_and_its_answers_stay_in_the_thread(fixtu
         assert!(plan.prompt.contains(part), "`{part}` is not in:\n{}", plan.prompt);
     }
     assert_eq!(Some(plan.workspace.workspace), place, "it continues in the same workspace");
+    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "and in the same conversation");
     let agent = super::filled_in::agent(&shop, session);
     let answered = shop.fixture.done(&agent, replying(&thread, "Renamed it")).await;
     assert_eq!((answered.status, answered.comments[1].author_kind), (ThreadStatus::Sent, AuthorKind::Agent));
@@ -224,7 +227,8 @@ async fn quotes_are_for_those_who_may_see_the_work(fixture: Fixture) {
     assert_eq!(seen(others), (None, words), "the project does not share execution");
     let said = shop.fixture.store.changes_of(&shop.fixture.bo, task).await.unwrap_err();
     assert!(said.to_string().contains("task not found"), "{said}");
-    assert_eq!(shop.fixture.store.changes_of(&shop.fixture.ada, task).await.unwrap().2.as_deref(), Some("t1"));
+    let changes = shop.fixture.store.changes_of(&shop.fixture.ada, task).await.unwrap();
+    assert!(matches!(changes.from, ChangesFrom::Workspace { tree: Some(tree), .. } if tree == "t1"));
 }
 
 async fn work_that_nobody_can_take_back_says_why(fixture: Fixture) {

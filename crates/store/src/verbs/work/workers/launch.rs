@@ -134,7 +134,8 @@ pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -
     Ok(made)
 }
 
-/// The session whose work was accepted before the task was reopened, if it ended in this workspace with the same agent.
+/// The session whose work was accepted before the task was reopened, or that a person was asked about, if it ended in
+/// this workspace with the same agent. After a failure, an agent starts afresh.
 async fn follows_up(
     tx: &mut Tx<'_>,
     slot: &WorkerRow,
@@ -143,7 +144,7 @@ async fn follows_up(
 ) -> Result<Option<SessionId>, StoreError> {
     let sql = "SELECT s.id FROM sessions s JOIN attempts a ON a.task = s.task AND a.number = $2 \
                WHERE s.task = $1 AND s.workspace = $3 AND s.agent = $4 AND s.ended_at IS NOT NULL \
-               AND s.conversation IS NOT NULL AND a.outcome = 'accepted' ORDER BY s.created_at DESC, s.id DESC LIMIT 1";
+               AND s.conversation IS NOT NULL AND a.outcome IN ('accepted', 'escalated') ORDER BY s.created_at DESC, s.id DESC LIMIT 1";
     let values = args![row.id.to_string(), row.attempt.saturating_sub(1), place.id.to_string(), &slot.agent];
     tx.read().first(sql, values).await?.map(|found| found.parsed("id")).transpose()
 }
