@@ -12,6 +12,7 @@ mod isolation;
 mod kept;
 mod link;
 mod merges;
+mod pull_requests;
 mod restarts;
 mod sessions;
 mod silent;
