@@ -6,28 +6,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Caller, TendMerges};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 
 use crate::hub::Hub;
 
-/// Polling interval.
+/// Polling interval while a queue waits.
 const LOOK: Duration = Duration::from_secs(3);
+/// Polling interval while all are empty, in case a change was missed.
+const REST: Duration = Duration::from_secs(60);
 
 /// Works until the hub stops.
 pub(super) async fn run(hub: Arc<Hub>) {
-    let mut look = interval(LOOK);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let caller = Caller::hub("merge");
     loop {
-        look.tick().await;
         match hub.store.merges_wait().await {
-            Ok(false) => {}
-            Ok(true) => {
-                if let Err(error) = hub.store.write(&caller, None, TendMerges {}).await {
-                    tracing::warn!(%error, "could not tend the merge queues");
+            Ok(true) => match hub.store.write(&caller, None, TendMerges {}).await {
+                Ok(tended) => hub.links.say(tended.value),
+                Err(error) => tracing::warn!(%error, "could not tend the merge queues"),
+            },
+            Ok(false) => {
+                tokio::select! {
+                    () = hub.live.landings.queue_changed() => {}
+                    () = sleep(REST) => {}
                 }
             }
             Err(error) => tracing::warn!(%error, "could not read the merge queues"),
         }
+        sleep(LOOK).await;
     }
 }

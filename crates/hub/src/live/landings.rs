@@ -1,4 +1,5 @@
-//! Wakes the lander: committed changes after which a branch is to be published, or a workspace can be deleted.
+//! Wakes the lander and the merge queues: committed changes after which a branch is to be published, a workspace can
+//! be deleted, or a queue may have to wait for something.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,11 +7,12 @@ use domain::LandingState;
 use protocol::Change;
 use tokio::sync::Notify;
 
-/// What the lander has not looked at yet.
+/// What the lander and the merge queues have not looked at yet.
 #[derive(Debug, Default)]
 pub(crate) struct Landings {
     came: Notify,
     landed: AtomicBool,
+    queued: Notify,
 }
 
 impl Landings {
@@ -22,6 +24,7 @@ impl Landings {
                 self.came.notify_one();
             }
             Change::Runner { .. } => self.came.notify_one(),
+            Change::MergeQueue { .. } => self.queued.notify_one(),
             _ => {}
         }
     }
@@ -29,6 +32,11 @@ impl Landings {
     /// Waits until a landing changes, or a runner connects or disconnects.
     pub(crate) async fn changed(&self) {
         self.came.notified().await;
+    }
+
+    /// Waits until a merge queue changes.
+    pub(crate) async fn queue_changed(&self) {
+        self.queued.notified().await;
     }
 
     /// Whether work has landed since the last call.
