@@ -82,6 +82,7 @@ async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>, deadli
             other => other,
         },
         Criterion::Approved {} => Verdict::Unclear("a person must approve the changes".to_owned()),
+        Criterion::Merged {} => Verdict::Unclear("the merge queue decides, once everything else is met".to_owned()),
         Criterion::Text { text } => Verdict::Unclear(format!("a person must judge: {}", plain(&text, 2000))),
     }
 }

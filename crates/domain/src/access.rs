@@ -145,6 +145,11 @@ pub fn can(actor: &Actor, action: Action, resource: Resource<'_>) -> Verdict {
     }
 }
 
+/// Decides whether a person may have work landed: only the owner of the machine that has the work, or of the project.
+pub fn may_land(project: &ProjectFacts, me: UserId, owner: UserId) -> bool {
+    me == owner || me == project.owner
+}
+
 fn on_execution(actor: &Actor, action: Action, project: &ProjectFacts, owner: UserId) -> Verdict {
     // It runs on its owner's machine: they keep control, whatever happens to the project.
     let own = matches!(actor, Actor::User { id, .. } if *id == owner);

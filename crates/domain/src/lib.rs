@@ -18,7 +18,7 @@ pub mod trust;
 pub mod values;
 pub mod work;
 
-pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can};
+pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can, may_land};
 pub use ids::*;
 pub use merge::*;
 pub use short::Short;

@@ -13,6 +13,7 @@ const KINDS: &[&str] = &[
     "no_conflict_with_base",
     "committed",
     "approved",
+    "merged",
     "text",
 ];
 
@@ -20,7 +21,7 @@ const KINDS: &[&str] = &[
 pub(super) fn is_one(line: &str) -> bool {
     match line.split_once(':') {
         Some((kind, _)) => kind != "text" && KINDS.contains(&kind),
-        None => matches!(line.trim(), "committed" | "no_conflict_with_base" | "approved"),
+        None => matches!(line.trim(), "committed" | "no_conflict_with_base" | "approved" | "merged"),
     }
 }
 
@@ -39,6 +40,7 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
         "no_conflict_with_base" if rest.is_empty() => Ok(Criterion::NoConflictWithBase {}),
         "committed" if rest.is_empty() => Ok(Criterion::Committed {}),
         "approved" if rest.is_empty() => Ok(Criterion::Approved {}),
+        "merged" if rest.is_empty() => Ok(Criterion::Merged {}),
         "file_exists" => needed("a path").map(|()| Criterion::FileExists { path: rest.to_owned() }),
         "file_matches" => needed("a path").and_then(|()| file_matches(rest)),
         "command" if text.contains(':') => {
@@ -110,6 +112,7 @@ pub fn say(criterion: &Criterion) -> String {
         Criterion::NoConflictWithBase {} => "merges into its base branch".to_owned(),
         Criterion::Committed {} => "everything is committed".to_owned(),
         Criterion::Approved {} => "a person approves the changes".to_owned(),
+        Criterion::Merged {} => "the work is merged".to_owned(),
         Criterion::Text { text } => format!("{text} (a person judges)"),
     }
 }
@@ -135,6 +138,7 @@ mod tests {
         );
         check("committed", Criterion::Committed {});
         check("Approved", Criterion::Approved {});
+        check("merged", Criterion::Merged {});
         check("No-conflict-with-base", Criterion::NoConflictWithBase {});
         check("text: committed", text("committed"));
         check("Reads well to somebody new: try it", text("Reads well to somebody new: try it"));

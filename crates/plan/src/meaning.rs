@@ -145,7 +145,7 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
         Criterion::Text { text } => {
             faults.extend(text.trim().is_empty().then(|| ("text", "is empty".to_owned())));
         }
-        Criterion::NoConflictWithBase {} | Criterion::Committed {} | Criterion::Approved {} => {}
+        Criterion::NoConflictWithBase {} | Criterion::Committed {} | Criterion::Approved {} | Criterion::Merged {} => {}
     }
     faults
 }

@@ -65,6 +65,7 @@ fn criterion_line(criterion: &Criterion) -> String {
         Criterion::NoConflictWithBase {} => "no_conflict_with_base".to_owned(),
         Criterion::Committed {} => "committed".to_owned(),
         Criterion::Approved {} => "approved".to_owned(),
+        Criterion::Merged {} => "merged".to_owned(),
         Criterion::Text { text } => text.clone(),
     };
     let reads_back = |line: &String| !line.contains('\n') && criterion::parse(line).as_ref() == Ok(criterion);

@@ -8,7 +8,7 @@ use crate::known::Numbers;
 use crate::sql::{Connection, Value, text};
 use crate::verbs::projects;
 use crate::verbs::work::tasks::Book;
-use crate::verbs::work::workers::WorkerBook;
+use crate::verbs::work::workers::{Say, WorkerBook};
 use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
@@ -17,6 +17,7 @@ use crate::{Caller, EventBody, StoreError, Who};
 pub struct Tx<'c> {
     connection: Connection<'c>,
     wrote: bool,
+    said: Vec<Say>,
     /// Who runs the command.
     pub(crate) caller: &'c Caller,
     /// The idempotency key of the request, if it has one.
@@ -28,12 +29,22 @@ pub struct Tx<'c> {
 impl<'c> Tx<'c> {
     /// The part of a shared transaction that one command runs in.
     pub(crate) fn new(connection: Connection<'c>, batch: &'c mut Batch, caller: &'c Caller, now: Timestamp) -> Self {
-        Self { connection: connection.within(batch), wrote: false, caller, key: None, now }
+        Self { connection: connection.within(batch), wrote: false, said: Vec::new(), caller, key: None, now }
     }
 
     /// Whether the command wrote anything: then it may no longer refuse.
     pub(crate) fn wrote(&self) -> bool {
         self.wrote
+    }
+
+    /// Adds a message for a live session, which the command passes on with [`Tx::take_said`].
+    pub(crate) fn say(&mut self, say: Option<Say>) {
+        self.said.extend(say);
+    }
+
+    /// Takes the messages for live sessions.
+    pub(crate) fn take_said(&mut self) -> Vec<Say> {
+        std::mem::take(&mut self.said)
     }
 
     /// The changes that the transaction still has to write.
@@ -84,7 +95,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
         // The other caller's rights are already checked, so nothing can be refused halfway.
         self.wrote = true;
-        Tx { connection: self.connection.again(), wrote: true, caller, key: None, now: self.now }
+        Tx { connection: self.connection.again(), wrote: true, said: Vec::new(), caller, key: None, now: self.now }
     }
 
     /// Takes the next number in a project's chat.

@@ -46,6 +46,7 @@ mod save;
 mod saves;
 mod scan;
 mod script;
+mod sides;
 mod space;
 mod stack;
 mod stats;

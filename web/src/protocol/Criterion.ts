@@ -48,7 +48,7 @@ timeout_seconds?: number, } | { "kind": "only_touches",
 /**
  * Patterns such as `src/**` or `docs/*.md`.
  */
-globs: Array<string>, } | { "kind": "no_conflict_with_base", } | { "kind": "committed", } | { "kind": "approved", } | { "kind": "text", 
+globs: Array<string>, } | { "kind": "no_conflict_with_base", } | { "kind": "committed", } | { "kind": "approved", } | { "kind": "merged", } | { "kind": "text", 
 /**
  * What must be true.
  */

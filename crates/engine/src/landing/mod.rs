@@ -22,6 +22,19 @@ pub enum Event {
         /// The reason.
         why: String,
     },
+    /// Nobody wants it to land any more.
+    Withdrawn {
+        /// The reason.
+        why: String,
+    },
+}
+
+/// How often the merge queue sends work back to its agent before only a person can go on.
+const ROUNDS: u32 = 3;
+
+/// Whether work that the merge queue sent back goes to its agent, after this many times.
+pub fn goes_back(times: u32) -> bool {
+    times <= ROUNDS
 }
 
 /// What follows from an event.
@@ -46,7 +59,7 @@ pub fn step(state: LandingState, event: Event) -> Option<Step> {
         (Publishing, Event::NotPublished { why }) => refused(why),
         // A branch that somebody merged by hand has landed, whatever was asked for.
         (Publishing | Published | Queued | Refused, Event::Landed) => plain(Landed),
-        (Queued, Event::Ejected { why }) => refused(why),
+        (Queued, Event::Ejected { why }) | (Publishing | Queued, Event::Withdrawn { why }) => refused(why),
         _ => None,
     }
 }
@@ -62,6 +75,7 @@ mod tests {
             Just(Event::NotPublished { why: "no access".into() }),
             Just(Event::Landed),
             Just(Event::Ejected { why: "its check failed".into() }),
+            Just(Event::Withdrawn { why: "its task moved on".into() }),
         ]
     }
 

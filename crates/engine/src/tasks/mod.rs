@@ -10,3 +10,4 @@ pub mod order;
 pub mod progress;
 pub mod retry;
 pub mod similar;
+pub mod verdict;

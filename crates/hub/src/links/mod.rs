@@ -21,7 +21,7 @@ use domain::{JournalId, RunnerId, SessionId};
 use parking_lot::Mutex;
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{ProblemKind, Session};
-use store::LastHeard;
+use store::{LastHeard, Say};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -59,6 +59,18 @@ impl Links {
     /// Sends a request to a runner and waits for the answer.
     pub(crate) async fn ask(&self, runner: RunnerId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
         self.reach(runner)?.ask(ask).await
+    }
+
+    /// Sends messages to live sessions, each at most once: a session that misses one learns it with its next start.
+    pub(crate) fn say(self: &Arc<Self>, messages: Vec<Say>) {
+        for Say { runner, session, text } in messages {
+            let links = self.clone();
+            tokio::spawn(async move {
+                if let Err(error) = links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await {
+                    tracing::debug!(%error, %session, "could not send a session the refusal of its report");
+                }
+            });
+        }
     }
 
     /// When the runners of this hub were last heard, able to work.

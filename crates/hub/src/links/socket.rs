@@ -10,10 +10,10 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use domain::text::plain;
 use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
-use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, RunnerTrouble, ToRunner};
+use protocol::link::{Fact, FactBody, FromRunner, RunnerNamed, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch};
+use store::{Caller, Credential, Desired, NameRunner, SeeRunner, StoreError, TakeFacts, Touch};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -379,15 +379,7 @@ pub(super) async fn take(
     if checked {
         hub.untidy.at(runner);
     }
-    for Say { runner, session, text } in seen.say {
-        let links = hub.links.clone();
-        tokio::spawn(async move {
-            // At most once: a session that misses it learns it with its next start.
-            if let Err(error) = links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await {
-                tracing::debug!(%error, %session, "could not send a session the refusal of its report");
-            }
-        });
-    }
+    hub.links.say(seen.say);
     Ok(seen.acknowledged)
 }
 

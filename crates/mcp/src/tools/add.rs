@@ -35,7 +35,7 @@ pub(super) fn acceptance() -> Value {
                         person judges.",
         "properties": {
             "kind": schema::choice(
-                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "text"],
+                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "merged", "text"],
                 "The kind of check.",
             ),
             "path": schema::text("file_exists, file_matches: the file, relative to the workspace."),

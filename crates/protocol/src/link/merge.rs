@@ -131,6 +131,9 @@ pub enum LevelBuilt {
         paths: Vec<String>,
         /// Whether it conflicts with the tip already, and not only with candidates before it.
         with_tip: bool,
+        /// Both sides of its conflict with the tip, as plain text; at most `MAX_MERGE_LOG` bytes.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        sides: String,
     },
     /// It was left out: everything in it is in the target branch already.
     Contained,

@@ -60,6 +60,8 @@ pub enum Criterion {
     Committed {},
     /// A person approved the changes of the report; never passes automatically.
     Approved {},
+    /// The work is on the project's target branch: once all other criteria are met, it goes through the merge queue.
+    Merged {},
     /// A text for a person to judge; never passes automatically.
     Text {
         /// What must be true.

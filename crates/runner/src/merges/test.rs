@@ -1,8 +1,10 @@
 //! A test run: fetches, builds the stack in memory, and runs the checks on its last level.
 
 use domain::MergeMethod;
+use domain::text::plain;
 use protocol::link::{
-    DesiredMerge, FactBody, LevelBuilt, MAX_MERGE_PATHS, MergeCandidate, MergeCheck, MergeLevel, MergeTest,
+    DesiredMerge, FactBody, LevelBuilt, MAX_MERGE_LOG, MAX_MERGE_PATHS, MergeCandidate, MergeCheck, MergeLevel,
+    MergeTest,
 };
 use worktree::{BranchName, Candidate, Level, Location, Method, Oid, Progress, Stacked};
 
@@ -87,12 +89,27 @@ impl Merger {
                     if let Stacked::Built { commit, .. } = &level.built {
                         top = commit.clone();
                     }
-                    (Some(head), told(level))
+                    let sides = match &level.built {
+                        Stacked::Conflict { with_base: true, .. } => self.sides(location, tip, &head).await,
+                        _ => String::new(),
+                    };
+                    (Some(head), told(level, sides))
                 }
             };
             levels.push(MergeLevel { candidate: candidate.candidate, head: head.map(|head| head.to_string()), built });
         }
         Ok((levels, top))
+    }
+
+    /// Both sides of a conflict with the tip, without escapes.
+    async fn sides(&self, location: &Location, tip: &Oid, head: &Oid) -> String {
+        match self.worktrees.sides(location, tip, head).await {
+            Ok(sides) => plain(&sides, MAX_MERGE_LOG),
+            Err(error) => {
+                tracing::warn!(%error, "could not read the sides of a conflict");
+                String::new()
+            }
+        }
     }
 
     async fn find(&self, location: &Location, candidate: &MergeCandidate) -> Result<Found, String> {
@@ -116,7 +133,7 @@ fn stacked(candidate: &MergeCandidate, head: &Oid, method: MergeMethod) -> Candi
     Candidate { name, head: head.clone(), title, method }
 }
 
-fn told(level: Level) -> LevelBuilt {
+fn told(level: Level, sides: String) -> LevelBuilt {
     let few = |mut paths: Vec<String>| {
         paths.truncate(MAX_MERGE_PATHS);
         paths
@@ -129,7 +146,9 @@ fn told(level: Level) -> LevelBuilt {
             differs: few(contribution.differs),
         },
         Stacked::Contained => LevelBuilt::Contained,
-        Stacked::Conflict { paths, with_base } => LevelBuilt::Conflict { paths: few(paths), with_tip: with_base },
+        Stacked::Conflict { paths, with_base } => {
+            LevelBuilt::Conflict { paths: few(paths), with_tip: with_base, sides }
+        }
     }
 }
 

@@ -140,7 +140,10 @@ async fn each_candidate_that_cannot_be_merged_says_why_and_no_check_runs() {
     let tested = hub.tested(&wanted).await;
     let built: Vec<_> = tested.levels.iter().map(|level| &level.built).collect();
     assert!(matches!(built[0], LevelBuilt::Merged { .. }), "{built:?}");
-    assert_eq!(built[1], &LevelBuilt::Conflict { paths: vec!["README.md".into()], with_tip: false });
+    assert_eq!(
+        built[1],
+        &LevelBuilt::Conflict { paths: vec!["README.md".into()], with_tip: false, sides: String::new() }
+    );
     assert_eq!(built[2..], [&LevelBuilt::Moved, &LevelBuilt::Missing, &LevelBuilt::Contained]);
     assert_eq!((tested.checks.len(), lines(&marks).len()), (0, 0));
     // The target is not where it should be.

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use domain::{CandidateState, CheckOutcome, LandOutcome, MergeGate, Visibility};
+use domain::{
+    CandidateState, CheckOutcome, EscalationKind, LandOutcome, LandingState, MergeGate, ReportVerdict, TaskId,
+    TaskStatus, Visibility,
+};
 use protocol::link::{
-    DesiredMerge, FactBody, LevelBuilt, MergeChecked, MergeLand, MergeLevel, MergeOrder, MergeTest, Subject, Wish,
+    Changes, DesiredMerge, FactBody, LevelBuilt, MergeChecked, MergeLand, MergeLevel, MergeOrder, MergeTest, Subject,
+    Wish,
 };
 use protocol::{
-    ApprovalFilter, Candidate, MergeAdd, MergeCommand, MergeConfigure, MergeGateChange, MergePage, MergeQueue,
-    MergeWhatIf, verbs,
+    ApprovalFilter, Candidate, Criterion, EscalationAnswer, Landing, LandingFilter, MergeAdd, MergeCommand,
+    MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, TaskAdd, TaskReason, verbs,
 };
-use store::{Caller, StoreError, TendMerges};
+use store::{Caller, PublishEnded, PublishResult, StoreError, TendMerges};
 
 use crate::execution::{Memory, runner};
 use crate::fixture::Fixture;
-use crate::workers::Shop;
+use crate::workers::{Shop, plain};
 
 both! {
     branches_land_together_and_the_culprit_is_sent_back_with_its_log,
@@ -25,6 +29,9 @@ both! {
     a_branch_that_was_pushed_to_is_tested_again,
     another_persons_branch_and_checks_wait_for_the_runners_owner,
     settings_say_who_may_add,
+    a_task_that_requires_the_merge_is_done_once_its_work_landed,
+    a_cancelled_task_leaves_the_queue,
+    a_person_decides_about_work_that_was_taken_out_of_the_queue,
 }
 
 /// What git and the checks would say.
@@ -288,4 +295,89 @@ async fn settings_say_who_may_add(fixture: Fixture) {
     let input = MergeAdd { branch: "a".into(), ..Default::default() };
     let refused = shop.fixture.refused(&shop.fixture.ada, verbs::MergeAdd { project: none, input }).await;
     assert!(matches!(refused, StoreError::Conflict(_)), "without a repository: {refused:?}");
+}
+
+/// The worker reports work that meets everything but the merge; the branch is published.
+async fn reports_work(shop: &mut Shop, task: TaskId) -> Landing {
+    shop.dispatch().await;
+    shop.ends(task, "Added it.").await;
+    let kept = Some("1".repeat(40));
+    let changes = Changes { base: "0".repeat(40), head: "1".repeat(40), tree: "t".into(), kept, ..Default::default() };
+    shop.looked_at(task, Some(changes)).await;
+    let waiting = shop.task(task).await;
+    assert_eq!(waiting.status, TaskStatus::Validating, "{waiting:?}");
+    assert_eq!(waiting.reason.as_deref(), Some("it waits for the merge queue"));
+    assert_eq!(shop.desired().await.1, [], "a report is not checked twice");
+    let one = shop.fixture.store.publishing().await.unwrap().remove(0);
+    let (pull_request, default_branch) = (None, Some("main".to_owned()));
+    let result = PublishResult::Done { commit: format!("{}@0", one.branch), pull_request, default_branch };
+    shop.fixture.done(&Caller::hub("lander"), PublishEnded { landing: one.landing, result }).await;
+    newest(shop).await
+}
+
+async fn newest(shop: &Shop) -> Landing {
+    let found = shop.fixture.store.landings(&shop.fixture.ada, LandingFilter::default()).await.unwrap();
+    found.into_iter().max_by_key(|landing| landing.id).unwrap()
+}
+
+async fn required(shop: &Shop) -> [TaskId; 2] {
+    let first = TaskAdd { id: Some("one".into()), acceptance: vec![Criterion::Merged {}], ..plain("Add sub") };
+    let tasks = shop.add(vec![first, TaskAdd { deps: vec!["one".into()], ..plain("Add mul") }]).await;
+    [tasks[0], tasks[1]]
+}
+
+async fn a_task_that_requires_the_merge_is_done_once_its_work_landed(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    shop.start(1).await;
+    let [first, second] = required(&shop).await;
+    let landing = reports_work(&mut shop, first).await;
+    let mut repository = repository();
+    repository.bad.insert(landing.branch.clone());
+    work(&mut shop, &mut repository).await;
+    let back = shop.task(first).await;
+    assert_eq!((back.status, back.attempt), (TaskStatus::Running, 1), "its worker has it again: {back:?}");
+    assert_eq!(shop.task(second).await.status, TaskStatus::Blocked);
+    let (sessions, _) = shop.desired().await;
+    assert!(sessions[0].prompt.contains("The merge queue sent this work back"), "{}", sessions[0].prompt);
+    repository.bad.clear();
+    let landing = reports_work(&mut shop, first).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(shop.task(first).await.status, TaskStatus::Done);
+    assert_eq!(shop.task(second).await.status, TaskStatus::Ready);
+    assert_eq!(repository.tip, format!("tip+{}", landing.branch));
+    let report =
+        shop.detail(first).await.reports.into_iter().find(|one| one.verdict == ReportVerdict::Accepted).unwrap();
+    assert_eq!((report.results[0].passed, report.results[0].reason.as_str()), (Some(true), "merged into `main`"));
+}
+
+async fn a_cancelled_task_leaves_the_queue(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    shop.start(1).await;
+    let [first, _] = required(&shop).await;
+    let landing = reports_work(&mut shop, first).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::TaskCancel { task: first, input: TaskReason { reason: None } }).await;
+    assert_eq!(history(&shop).await[0].state, CandidateState::Removed);
+    assert_eq!(newest(&shop).await.state, LandingState::Refused);
+    let mut repository = repository();
+    work(&mut shop, &mut repository).await;
+    assert_eq!((repository.tip.as_str(), landing.state), ("tip", LandingState::Queued));
+}
+
+async fn a_person_decides_about_work_that_was_taken_out_of_the_queue(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    shop.start(1).await;
+    let [first, _] = required(&shop).await;
+    let landing = reports_work(&mut shop, first).await;
+    let candidate = landing.candidate.unwrap();
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeRemove { candidate }).await;
+    let open = shop.detail(first).await.escalations.pop().unwrap();
+    assert_eq!(open.kind, EscalationKind::Uncheckable);
+    assert!(open.question.contains("taken out of the merge queue"), "{}", open.question);
+    let input = EscalationAnswer { option: Some("Accept".into()), act: None, text: None };
+    shop.fixture.done(&shop.fixture.bo, verbs::EscalationAnswer { escalation: open.id, input }).await;
+    assert_eq!(shop.task(first).await.status, TaskStatus::Done);
+    assert_eq!(newest(&shop).await.id, landing.id, "it is not landed behind the person's back");
 }

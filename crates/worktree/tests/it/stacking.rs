@@ -105,6 +105,10 @@ async fn a_conflict_is_left_out_with_its_files_and_its_side() {
         assert_eq!(levels[2].built, left_out(".gitignore", true));
         assert_eq!(files(&bench, commit(&levels[3])), ".gitignore README.md src/lib.rs three.txt");
     }
+    let sides = bench.trees.sides(&bench.origin(), &base, &stale).await.unwrap();
+    let expected = "--- .gitignore\n<<<<<<< on the target branch\nbase\n=======\nstale\n>>>>>>> on your branch\n";
+    assert_eq!(sides, expected);
+    assert_eq!(bench.trees.sides(&bench.origin(), &base, &three).await.unwrap(), "");
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ export const KINDS: readonly { kind: Criterion["kind"]; word: string; placeholde
   { kind: "committed", word: "Everything is committed", placeholder: null },
   { kind: "no_conflict_with_base", word: "No conflict with the base branch", placeholder: null },
   { kind: "approved", word: "Person approves the changes", placeholder: null },
+  { kind: "merged", word: "Work is merged", placeholder: null },
   { kind: "text", word: "Person reviews", placeholder: "The text is easy to understand" },
 ];
 
@@ -29,6 +30,8 @@ export function criterionOf({ kind, value }: Draft): Criterion | null {
     case "no_conflict_with_base":
       return { kind };
     case "approved":
+      return { kind };
+    case "merged":
       return { kind };
     case "command": {
       const argv = argvOf(text);

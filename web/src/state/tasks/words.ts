@@ -84,6 +84,8 @@ export function criterionText(criterion: Criterion): string {
       return "everything is committed";
     case "approved":
       return "a person approves the changes";
+    case "merged":
+      return "the work is merged";
     case "text":
       return criterion.text;
   }

@@ -93,6 +93,11 @@ pub enum Event {
     BeginCheck,
     /// Another runner must check the report.
     MoveCheck,
+    /// The report meets everything else: the merge queue decides.
+    AwaitMerge {
+        /// What the task waits for, for people.
+        why: String,
+    },
     /// The work is accepted.
     Accept {
         /// The context score, if the worker gave one.

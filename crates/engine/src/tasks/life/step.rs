@@ -60,6 +60,7 @@ pub fn step(life: Life, event: Event, rules: &Rules) -> Result<Step, Refused> {
         Event::WorkIn { .. } | Event::Start | Event::Renew { .. } | Event::Report => work(life, event),
         Event::Wait { why } => Ok(unchanged(wait(life, why))),
         Event::BeginCheck | Event::MoveCheck => Ok(check(life, &event)),
+        Event::AwaitMerge { why } => Ok(unchanged(await_merge(life, why))),
         Event::Accept { score, by } => accept(life, score, by),
         Event::Refuse { why, stuck, still_there, until } => Ok(match life.awaits_check() {
             true => refuse(life, why, stuck, still_there.then_some(until), rules),
@@ -153,6 +154,15 @@ fn check(mut life: Life, event: &Event) -> Step {
         (state, _) => state,
     };
     unchanged(life)
+}
+
+fn await_merge(life: Life, why: String) -> Life {
+    match life.state {
+        State::Reported { hold } | State::Validating { hold } => {
+            Life { state: State::Validating { hold }, reason: Some(why), ..life }
+        }
+        _ => life,
+    }
 }
 
 fn accept(life: Life, score: Option<u8>, by: Option<WorkerId>) -> Result<Step, Refused> {

@@ -83,6 +83,7 @@ A criterion is one line, or JSON as in `shopfloor task schema`:
   file_exists: PATH           file_matches: PATH regex=… not_regex=… min_words=N parses=json
   command: PROGRAM ARGUMENT…  only_touches: PATTERN…
   committed                   no_conflict_with_base
+  approved                    merged
   any other text: a person judges";
 
 /// Arguments of `task take-over`.

@@ -1,7 +1,7 @@
 //! Asking for a landing: by a person, by the project's settings, or for a dependant that works elsewhere.
 
 use domain::{
-    Action, LandMode, LandingId, LandingState, ProjectFacts, ProjectId, TaskId, TaskStatus, UserId, WorkspaceId,
+    Action, LandMode, LandingId, LandingState, ProjectId, ReportId, TaskId, TaskStatus, WorkspaceId, may_land,
 };
 use protocol::{Land, Landing, UserRef, Verb, Workspace, verbs};
 
@@ -47,8 +47,8 @@ impl Command for verbs::LandingLand {
             Err(StoreError::NotFound(_)) if me.id != facts.owner => return Err(NOT_YOURS),
             wanted => wanted?,
         };
-        for work in &wanted {
-            may_land(&facts, me.id, work.place.owner.id)?;
+        if wanted.iter().any(|work| !may_land(&facts, me.id, work.place.owner.id)) {
+            return Err(NOT_YOURS);
         }
         let settings = settings::of(tx.read(), self.project).await?;
         let push_only = self.input.push_only || self.input.pull_request;
@@ -71,14 +71,6 @@ impl Command for verbs::LandingLand {
 }
 
 const NOT_YOURS: StoreError = StoreError::Forbidden("only the owner of the work or of the project may land it");
-
-/// Only the owner of the machine with the work, or of the project, may have it published from there.
-fn may_land(facts: &ProjectFacts, me: UserId, owner: UserId) -> Result<(), StoreError> {
-    match me == owner || me == facts.owner {
-        true => Ok(()),
-        false => Err(NOT_YOURS),
-    }
-}
 
 /// The work that a request names; refuses what cannot land, and writes nothing.
 async fn wanted(tx: &mut Tx<'_>, project: ProjectId, input: &Land) -> Result<Vec<Work>, StoreError> {
@@ -132,6 +124,10 @@ async fn of_task(tx: &mut Tx<'_>, row: TaskRow) -> Result<Work, StoreError> {
         let message = format!("{} left no commits: there is nothing to land", row.named());
         return Err(StoreError::Conflict(message));
     };
+    work_of(tx, row, kept).await
+}
+
+async fn work_of(tx: &mut Tx<'_>, row: TaskRow, kept: Built) -> Result<Work, StoreError> {
     let place = place_of(tx, &kept).await?;
     let branch = branch_of(tx, &kept, &place).await?;
     Ok(Work { title: row.title.clone(), task: Some(row), kept: Some(kept), place, branch })
@@ -243,9 +239,10 @@ pub(crate) async fn automatically(tx: &mut Tx<'_>, row: &TaskRow) -> Result<(), 
         return Ok(());
     }
     let settings = settings::of(tx.read(), row.project).await?;
-    // What the merge queue sent back was asked for already.
+    // What the merge queue sent back was asked for already; what a person took out of it was not.
     let sql = format!(
-        "{} WHERE l.task = $1 AND l.state = 'refused' AND l.candidate IS NOT NULL ORDER BY l.id DESC LIMIT 1",
+        "{} WHERE l.task = $1 AND l.state = 'refused' AND EXISTS (SELECT 1 FROM merge_candidates c WHERE \
+         c.id = l.candidate AND c.state = 'ejected') ORDER BY l.id DESC LIMIT 1",
         super::COLUMNS
     );
     let sent_back = tx.read().first(&sql, vec![text(row.id)]).await?.as_ref().map(landing).transpose()?;
@@ -258,6 +255,15 @@ pub(crate) async fn automatically(tx: &mut Tx<'_>, row: &TaskRow) -> Result<(), 
     let how = How { target: settings.target, push_only, pull_request: false, asked_by };
     let work = of_task(tx, row.clone()).await?;
     begin(tx, row.project, work, &how).await.map(|_| ())
+}
+
+/// Lands the work of a report whose task requires that; `false` if no runner keeps the work.
+pub(crate) async fn of_report(tx: &mut Tx<'_>, row: &TaskRow, report: ReportId) -> Result<bool, StoreError> {
+    let Some(kept) = builds_on::of_report(tx, report).await? else { return Ok(false) };
+    let target = settings::of(tx.read(), row.project).await?.target;
+    let how = How { target, push_only: false, pull_request: false, asked_by: None };
+    let work = work_of(tx, row.clone(), kept).await?;
+    begin(tx, row.project, work, &how).await.map(|_| true)
 }
 
 /// Publishes accepted work for a dependant whose worker is not on a runner of the hub; returns the branch. `None` if

@@ -1,7 +1,9 @@
 //! Publications for the hub's reconciler, and what follows from their results.
 
-use domain::{Action, CandidateId, LandingId, RunnerId, WorkspaceId};
-use engine::landing::{Event, step};
+use std::pin::Pin;
+
+use domain::{Action, CandidateId, LandingId, ReportId, RunnerId, WorkspaceId};
+use engine::landing::{Event, goes_back, step};
 use protocol::link::PublishWork;
 use protocol::{Landing, WrittenBy};
 use serde::Serialize;
@@ -9,6 +11,7 @@ use serde::Serialize;
 use super::{get, save, settings};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
+use crate::verbs::work::review::merging::{self, Ended};
 use crate::verbs::work::tasks::reopen_by_hub;
 use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::{merge, projects};
@@ -17,8 +20,6 @@ use crate::{Caller, Command, Store, StoreError};
 /// The longest reason for a refusal, and the longest part of a log.
 const WORDS: usize = 2000;
 const LOG: usize = 4000;
-/// How often the merge queue sends work back to its agent before only a person can go on.
-const ROUNDS: u32 = 3;
 
 /// A branch that a runner must publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +159,11 @@ impl Command for PublishEnded {
         if enters {
             landing.candidate = Some(enqueue(tx, &landing).await?);
         }
-        save(tx, &landing).await
+        save(tx, &landing).await?;
+        match &landing.detail {
+            Some(why) => report_ended(tx, landing.id, Ended::Undecided(format!("it was not published: {why}"))).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -238,19 +243,74 @@ async fn told(tx: &mut Tx<'_>, landing: Landing, event: Event) -> Result<(), Sto
     }
 }
 
+/// The report whose work lands, if a task requires that.
+async fn report_of(tx: &mut Tx<'_>, landing: LandingId) -> Result<Option<ReportId>, StoreError> {
+    let sql =
+        "SELECT l.report FROM landings l JOIN reports r ON r.id = l.report WHERE l.id = $1 AND r.verdict = 'pending'";
+    tx.read().first(sql, vec![text(landing)]).await?.map(|row| row.parsed("report")).transpose()
+}
+
+/// Applies the end of a landing to the report that waits for it.
+async fn report_ended(tx: &mut Tx<'_>, landing: LandingId, how: Ended) -> Result<(), StoreError> {
+    match report_of(tx, landing).await? {
+        Some(report) => merging::ended(tx, report, how).await,
+        None => Ok(()),
+    }
+}
+
+/// Stops the landing of a report that was judged otherwise. Work that is being pushed lands all the same. Boxed, because
+/// the end of a landing can judge reports.
+pub(crate) fn withdraw<'a>(
+    tx: &'a mut Tx<'_>,
+    report: ReportId,
+) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+    Box::pin(async move {
+        let sql = "SELECT id FROM landings WHERE report = $1 AND state IN ('publishing', 'queued')";
+        for row in tx.read().all(sql, vec![text(report)]).await? {
+            let Some(landing) = get(tx.read(), row.parsed("id")?).await? else { continue };
+            let candidate = landing.candidate;
+            let why = "its task moved on".to_owned();
+            match candidate {
+                Some(candidate) => merge::withdraw_candidate(tx, candidate, &why).await?,
+                None => told(tx, landing, Event::Withdrawn { why }).await?,
+            }
+        }
+        Ok(())
+    })
+}
+
 /// A candidate of the merge queue is on the target branch, as this commit; without one, as the published commit, which
 /// came there with another branch.
 pub(crate) async fn landed(tx: &mut Tx<'_>, candidate: CandidateId, commit: Option<String>) -> Result<(), StoreError> {
     let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
     let landed = commit.or_else(|| landing.commit.clone());
-    told(tx, Landing { landed, ..landing }, Event::Landed).await
+    let (id, target) = (landing.id, landing.target.clone().unwrap_or_default());
+    told(tx, Landing { landed, ..landing }, Event::Landed).await?;
+    report_ended(tx, id, Ended::Landed(target)).await
 }
 
 /// A person took a candidate out of the merge queue.
 pub(crate) async fn removed(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<(), StoreError> {
-    match of_candidate(tx, candidate).await? {
-        Some(landing) => told(tx, landing, Event::Ejected { why: "it was taken out of the merge queue".into() }).await,
-        None => Ok(()),
+    let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
+    let (id, why) = (landing.id, "it was taken out of the merge queue");
+    told(tx, landing, Event::Ejected { why: why.to_owned() }).await?;
+    report_ended(tx, id, Ended::Undecided(why.to_owned())).await
+}
+
+/// What shows why the merge queue sent a branch back.
+pub(crate) enum Evidence {
+    /// The end of the failed check's log.
+    Log(String),
+    /// Both sides of the conflicting lines.
+    Sides(String),
+}
+
+impl Evidence {
+    fn words(&self) -> String {
+        match self {
+            Self::Log(log) => format!("\n\nThe end of the log:\n{}", indented(log)),
+            Self::Sides(sides) => format!("\n\nBoth sides of the conflict:\n{}", indented(sides)),
+        }
     }
 }
 
@@ -259,26 +319,30 @@ pub(crate) async fn ejected(
     tx: &mut Tx<'_>,
     candidate: CandidateId,
     why: &str,
-    log: Option<String>,
+    evidence: Option<Evidence>,
 ) -> Result<(), StoreError> {
     let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
-    let (project, task, target) = (landing.project, landing.task, landing.target.clone().unwrap_or_default());
+    let (id, project, task) = (landing.id, landing.project, landing.task);
+    let target = landing.target.clone().unwrap_or_default();
     told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await?;
     let Some(task) = task else { return Ok(()) };
     let sql = "SELECT COUNT(*) AS n FROM landings WHERE task = $1 AND state = 'refused' AND candidate IS NOT NULL";
     let rounds = tx.read().first(sql, vec![text(task)]).await?.map_or(Ok(0), |row| row.count("n"))?;
-    if rounds > ROUNDS {
+    let required = report_of(tx, id).await?;
+    if required.is_none() && !goes_back(rounds) {
         return Ok(());
     }
     // Everybody who sees the project reads the context of its tasks.
     let shared = projects::facts_of(tx.read(), project).await?.is_some_and(|facts| facts.share_execution);
-    let log =
-        log.filter(|_| shared).map(|log| format!("\n\nThe end of the log:\n{}", indented(&log))).unwrap_or_default();
+    let evidence = evidence.filter(|_| shared).map(|evidence| evidence.words()).unwrap_or_default();
     let words = format!(
         "The merge queue sent this work back: {why}.\nFetch `origin`, rebase your branch onto `origin/{target}` or merge \
-         it, fix what the merge queue found, and report again.{log}"
+         it, fix what the merge queue found, and report again.{evidence}"
     );
-    reopen_by_hub(tx, task, &words).await
+    match required {
+        Some(report) => merging::ended(tx, report, Ended::SentBack(words)).await,
+        None => reopen_by_hub(tx, task, &words).await,
+    }
 }
 
 /// A log as quoted lines: it is data of a program, not an instruction.

@@ -267,7 +267,10 @@ fn bounded(test: &MergeTest) -> MergeTest {
                 cut(paths);
                 cut(differs);
             }
-            LevelBuilt::Conflict { paths, .. } => cut(paths),
+            LevelBuilt::Conflict { paths, sides, .. } => {
+                cut(paths);
+                *sides = plain(sides, MAX_MERGE_LOG);
+            }
             LevelBuilt::Contained | LevelBuilt::Moved | LevelBuilt::Missing => {}
         }
     }

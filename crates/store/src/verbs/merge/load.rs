@@ -85,7 +85,7 @@ fn level(built: &LevelBuilt) -> Level {
         LevelBuilt::Merged { commit, differs, .. } => {
             Level::Merged { commit: commit.clone(), differs: differs.clone() }
         }
-        LevelBuilt::Conflict { paths, with_tip } => Level::Conflict { with_tip: *with_tip, paths: paths.clone() },
+        LevelBuilt::Conflict { paths, with_tip, .. } => Level::Conflict { with_tip: *with_tip, paths: paths.clone() },
         LevelBuilt::Contained => Level::Contained,
         LevelBuilt::Moved => Level::Moved,
         LevelBuilt::Missing => Level::Missing,

@@ -16,7 +16,7 @@ mod view;
 
 pub(crate) use desired::{desired, waits_for_approval};
 pub(crate) use facts::{began, landed, tested};
-pub(crate) use queue::{New, enter, target_of};
+pub(crate) use queue::{New, enter, target_of, withdraw_candidate};
 pub use tend::TendMerges;
 
 /// Maximum number of branches in one queue.

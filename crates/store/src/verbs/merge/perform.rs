@@ -11,8 +11,9 @@ use super::{place, view};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::landing::{self, Evidence};
 use crate::verbs::work::workers::rows::tell;
-use crate::verbs::{approvals, chat, landing};
+use crate::verbs::{approvals, chat};
 
 /// Performs one effect; `false` if it must be tried again later.
 pub(super) async fn perform(tx: &mut Tx<'_>, key: &Key, rules: &Rules, effect: Effect) -> Result<bool, StoreError> {
@@ -228,14 +229,25 @@ pub(super) async fn leave(
     match (state, landed) {
         (CandidateState::Landed, commit) => landing::landed(tx, id, commit).await,
         (CandidateState::Ejected, _) => {
-            let log = match run {
-                Some(run) => rows::find_run(tx.read(), run).await?.and_then(|run| view::failed_log(&run)),
-                None => None,
-            };
-            landing::ejected(tx, id, why.as_deref().unwrap_or_default(), log).await
+            let evidence = evidence(tx, id, run).await?;
+            landing::ejected(tx, id, why.as_deref().unwrap_or_default(), evidence).await
         }
         _ => landing::removed(tx, id).await,
     }
+}
+
+/// What shows why a branch was sent back: the log of the failed check, or both sides of the conflict.
+async fn evidence(
+    tx: &mut Tx<'_>,
+    id: CandidateId,
+    failed: Option<MergeRunId>,
+) -> Result<Option<Evidence>, StoreError> {
+    if let Some(run) = failed {
+        let run = rows::find_run(tx.read(), run).await?;
+        return Ok(run.and_then(|run| view::failed_log(&run)).map(Evidence::Log));
+    }
+    let runs = rows::runs_of(tx.read(), id).await?;
+    Ok(runs.iter().find_map(|run| view::conflict(run, id)).map(Evidence::Sides))
 }
 
 /// Withdraws the result of a test, so that it is repeated.

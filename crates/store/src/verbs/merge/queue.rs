@@ -187,11 +187,7 @@ impl Command for verbs::MergeRemove {
         if row.ended_at.is_some() {
             return Err(StoreError::Conflict(format!("`{}` has left the queue: it {}", row.branch, past(row.state))));
         }
-        let landing = rows::open_runs(tx.read(), &row.key)
-            .await?
-            .into_iter()
-            .any(|run| run.purpose == MergePurpose::Land && run.stack.iter().any(|member| member.candidate == row.id));
-        if landing {
+        if is_landing(tx, &row).await? {
             return Err(StoreError::Conflict(format!("`{}` is landing now", row.branch)));
         }
         let key = row.key.clone();
@@ -199,6 +195,26 @@ impl Command for verbs::MergeRemove {
         advance::advance(tx, &key).await?;
         shown(tx, self.candidate).await
     }
+}
+
+/// Whether a runner pushes the branch to its target now.
+async fn is_landing(tx: &mut Tx<'_>, row: &CandidateRow) -> Result<bool, StoreError> {
+    let lands = |run: &rows::RunRow| {
+        run.purpose == MergePurpose::Land && run.stack.iter().any(|member| member.candidate == row.id)
+    };
+    Ok(rows::open_runs(tx.read(), &row.key).await?.iter().any(lands))
+}
+
+/// Takes out a branch whose task moved on, unless it is being pushed.
+pub(crate) async fn withdraw_candidate(tx: &mut Tx<'_>, id: CandidateId, why: &str) -> Result<(), StoreError> {
+    let waiting = rows::find_candidate(tx.read(), id).await?.filter(|row| row.ended_at.is_none());
+    let Some(row) = waiting else { return Ok(()) };
+    if is_landing(tx, &row).await? {
+        return Ok(());
+    }
+    let key = row.key.clone();
+    perform::leave(tx, row, CandidateState::Removed, Some(why.to_owned()), None).await?;
+    advance::advance(tx, &key).await
 }
 
 fn past(state: CandidateState) -> &'static str {

@@ -10,6 +10,7 @@ use super::{advance, facts, perform};
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
 use crate::verbs::runners;
+use crate::verbs::work::Say;
 use crate::{Command, Store, StoreError};
 
 /// How long a runner may be away before its runs count as lost.
@@ -35,10 +36,10 @@ impl Store {
 }
 
 impl Command for TendMerges {
-    type Output = ();
+    type Output = Vec<Say>;
     const VERB: &'static str = "merge.tend";
 
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Say>, StoreError> {
         let now = tx.now;
         let there = runners::all(tx.read(), now).await?;
         let mut moved = BTreeSet::new();
@@ -59,7 +60,7 @@ impl Command for TendMerges {
         for key in moved {
             advance::advance(tx, &key).await?;
         }
-        Ok(())
+        Ok(tx.take_said())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::{CandidateId, CandidateState, CheckOutcome, MergeGate, MergePurpose, Timestamp};
 use engine::merge::{Search, WINDOW, order};
-use protocol::link::{MergeCheck, MergeChecked};
+use protocol::link::{LevelBuilt, MergeCheck, MergeChecked};
 use protocol::{Candidate, MergeQueue, MergeRun, MergeRunCheck, MergeSettings};
 
 use super::rows::{self, CandidateRow, Key, QueueRow, Report, RunRow};
@@ -189,6 +189,15 @@ pub(super) fn failed_check(run: &RunRow) -> Option<String> {
 /// The end of the log of the command that failed in a run.
 pub(super) fn failed_log(run: &RunRow) -> Option<String> {
     failed(run).map(|(_, checked)| checked.log.clone()).filter(|log| !log.trim().is_empty())
+}
+
+/// Both sides of a branch's conflict with the tip, as a run found it.
+pub(super) fn conflict(run: &RunRow, id: CandidateId) -> Option<String> {
+    let Some(Report::Test(test)) = &run.result else { return None };
+    test.levels.iter().find(|level| level.candidate == id).and_then(|level| match &level.built {
+        LevelBuilt::Conflict { with_tip: true, sides, .. } if !sides.is_empty() => Some(sides.clone()),
+        _ => None,
+    })
 }
 
 fn failed(run: &RunRow) -> Option<(&MergeCheck, &MergeChecked)> {

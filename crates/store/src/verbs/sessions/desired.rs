@@ -214,7 +214,8 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
          LEFT JOIN users ko ON ko.id = k.owner {WRITERS} \
          LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
          WHERE r.runner = $1 AND r.verdict = 'pending' AND r.fence = t.fence AND \
-         t.status IN ('reported', 'validating', 'escalated') ORDER BY r.at, r.id"
+         t.status IN ('reported', 'validating', 'escalated') AND NOT EXISTS (SELECT 1 FROM landings l WHERE \
+         l.report = r.id) ORDER BY r.at, r.id"
     );
     let mut checks = Vec::new();
     for row in c.all(&sql, vec![text(runner)]).await? {

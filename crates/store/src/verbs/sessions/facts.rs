@@ -58,6 +58,7 @@ impl Command for TakeFacts {
             let sql = "UPDATE runners SET journal = $1, facts = $2 WHERE id = $3";
             tx.run(sql, args![self.journal.to_string(), seen, self.runner.to_string()]).await?;
         }
+        say.extend(tx.take_said());
         Ok(SeenFacts { acknowledged: seen, say })
     }
 }

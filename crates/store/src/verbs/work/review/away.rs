@@ -32,7 +32,8 @@ async fn owed(c: &mut Connection<'_>) -> Result<Vec<Owed>, StoreError> {
     let sql = "SELECT r.id, r.task, r.project, r.summary, r.runner, n.name, n.last_seen_at, s.settings FROM reports r \
                JOIN tasks t ON t.id = r.task AND t.fence = r.fence LEFT JOIN runners n ON n.id = r.runner \
                LEFT JOIN work_settings s ON s.project = r.project \
-               WHERE r.verdict = 'pending' AND r.runner IS NOT NULL AND t.status IN ('reported', 'validating') ORDER BY r.at, r.id";
+               WHERE r.verdict = 'pending' AND r.runner IS NOT NULL AND t.status IN ('reported', 'validating') AND \
+               NOT EXISTS (SELECT 1 FROM landings l WHERE l.report = r.id) ORDER BY r.at, r.id";
     c.all(sql, args![]).await?.iter().map(Owed::read).collect()
 }
 

@@ -194,9 +194,9 @@ fn complete(results: &[CriterionResult], acceptance: &[Criterion]) -> Vec<Criter
         let criterion = u32::try_from(index).unwrap_or(u32::MAX);
         let found = results.iter().find(|result| result.criterion == criterion);
         let reason = found.map_or("it was not checked".to_owned(), |result| domain::text::plain(&result.reason, WORDS));
-        // No runner can approve for a person.
-        let by_person = matches!(wanted, Criterion::Approved {});
-        CriterionResult { criterion, passed: found.and_then(|result| result.passed).filter(|_| !by_person), reason }
+        // No runner can approve for a person, or say that work is merged.
+        let not_theirs = matches!(wanted, Criterion::Approved {} | Criterion::Merged {});
+        CriterionResult { criterion, passed: found.and_then(|result| result.passed).filter(|_| !not_theirs), reason }
     };
     acceptance.iter().enumerate().map(result).collect()
 }

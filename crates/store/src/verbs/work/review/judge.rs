@@ -2,12 +2,13 @@
 
 use domain::{AttemptOutcome, ReportId, ReportVerdict, TaskId, TaskStatus, UserId, WorkerId};
 use engine::tasks::life::{Event, Leaving, Why};
+use engine::tasks::verdict::{Verdict, verdict};
 use engine::workers::decision::Decision;
 use protocol::{Criterion, CriterionResult, Deliverables, Report, Usage, UserRef};
 
 use super::ask::escalate;
 use super::place::{self, Place, Spot};
-use super::{questions, sweep};
+use super::{merging, questions, sweep};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -18,7 +19,7 @@ use crate::verbs::work::workers::holds;
 use crate::verbs::work::workers::log::decided;
 use crate::verbs::work::workers::rows::{self, sum};
 use crate::verbs::workspaces::{self, json_or_none};
-use crate::verbs::{reviews, sessions};
+use crate::verbs::{landing, reviews, sessions};
 
 /// Reads reports.
 pub(crate) const COLUMNS: &str = "SELECT r.id, r.task, r.attempt, r.fence, r.worker, r.at, r.summary, r.deliverables, \
@@ -244,6 +245,7 @@ async fn rule(
     let values = args![verdict.word(), to_json(&results), reason.map(str::to_owned), report.to_string()];
     let ruled = tx.run(sql, values).await? == 1;
     if ruled {
+        landing::withdraw(tx, report).await?;
         sweep::is_needless(tx, report).await?;
     }
     Ok(ruled)
@@ -325,23 +327,25 @@ pub(crate) async fn own_check(tx: &mut Tx<'_>, report: ReportId, worker: Option<
     })
 }
 
-/// Decides by the check results: refuses if a criterion is not met, asks a person if one needs judgement, accepts
-/// otherwise. `stuck` says why another attempt of this worker is useless. `false` if the task moved on.
+/// Decides by the check results: refuses if a criterion is not met, asks a person if one needs judgement, merges the
+/// work if the task requires that, accepts otherwise. `stuck` says why another attempt of this worker is useless. `false` if the task moved on.
 pub(crate) async fn judged(
     tx: &mut Tx<'_>,
     report: ReportId,
     results: &[CriterionResult],
     stuck: Option<&str>,
 ) -> Result<bool, StoreError> {
-    let failed: Vec<&str> =
-        results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str()).collect();
-    if !failed.is_empty() {
-        return refuse(tx, report, results, &failed.join("\n"), stuck).await;
-    }
-    if results.iter().all(|result| result.passed == Some(true)) {
-        return accept(tx, report, results).await;
-    }
     let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
+    match verdict(&merging::outcomes(&row.acceptance, results)) {
+        Verdict::Refuse => {
+            let failed = results.iter().filter(|result| result.passed == Some(false));
+            let reasons: Vec<&str> = failed.map(|result| result.reason.as_str()).collect();
+            return refuse(tx, report, results, &reasons.join("\n"), stuck).await;
+        }
+        Verdict::Accept => return accept(tx, report, results).await,
+        Verdict::Merge => return merging::begin(tx, row, report, results).await.map(|()| true),
+        Verdict::Ask => {}
+    }
     tx.run("UPDATE reports SET results = $1 WHERE id = $2", args![to_json(&results), report.to_string()]).await?;
     let found = tx.read().first("SELECT summary FROM reports WHERE id = $1", vec![text(report)]).await?;
     let summary = found.map(|found| found.text("summary")).transpose()?.unwrap_or_default();
@@ -401,6 +405,11 @@ pub(crate) async fn accept_last(tx: &mut Tx<'_>, task: TaskId, by: &UserRef) -> 
             }
         }
         reviews::approved(tx, task, by).await?;
+        if merging::is_next(tx, report, &acceptance).await? {
+            let row = tx.known_task(task).await?;
+            let row = judged_on(tx, row).await?;
+            return merging::begin(tx, row, report, &results).await;
+        }
         if accept(tx, report, &results).await? {
             return Ok(());
         }
@@ -432,7 +441,7 @@ async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreErr
 
 /// Refuses the pending reports of a task that moved on, and stops their checks.
 pub(crate) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
-    let sql = "SELECT DISTINCT runner FROM reports WHERE task = $1 AND verdict = 'pending'";
+    let sql = "SELECT id, runner FROM reports WHERE task = $1 AND verdict = 'pending'";
     let checking = tx.read().all(sql, vec![text(task)]).await?;
     if checking.is_empty() {
         return Ok(());
@@ -440,6 +449,7 @@ pub(crate) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) 
     let sql = "UPDATE reports SET verdict = 'refused', reason = $1 WHERE task = $2 AND verdict = 'pending'";
     tx.run(sql, args![reason, task.to_string()]).await?;
     for row in &checking {
+        landing::withdraw(tx, row.parsed("id")?).await?;
         if let Some(runner) = id_or_none(row, "runner")? {
             tx.desire(runner).await?;
         }

@@ -8,6 +8,7 @@ pub(crate) mod conflicts;
 pub(crate) mod evidence;
 mod fill_in;
 pub(crate) mod judge;
+pub(crate) mod merging;
 pub(crate) mod place;
 pub(crate) mod questions;
 mod sweep;

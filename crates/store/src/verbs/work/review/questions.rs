@@ -19,7 +19,9 @@ pub(super) fn words_only(acceptance: &[Criterion]) -> bool {
 pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &str) -> Ask {
     let open =
         |at: usize| results.iter().find(|result| result.criterion as usize == at).is_none_or(|r| r.passed.is_none());
-    let left = row.acceptance.iter().enumerate().filter(|(at, _)| open(*at)).map(|(_, criterion)| match criterion {
+    // The merge queue decides about the merge, afterwards.
+    let asked = |(at, criterion): &(usize, &Criterion)| open(*at) && !matches!(criterion, Criterion::Merged {});
+    let left = row.acceptance.iter().enumerate().filter(asked).map(|(_, criterion)| match criterion {
         Criterion::Text { text } => format!("- {}", text.trim()),
         Criterion::Approved {} => "- the changes are as they should be".to_owned(),
         other => format!("- {}", crate::verbs::work::tasks::brief::words(other)),

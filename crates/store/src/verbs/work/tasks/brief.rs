@@ -109,6 +109,9 @@ pub(crate) fn words(criterion: &Criterion) -> String {
         Criterion::NoConflictWithBase {} => "the work merges into the base branch without conflict".to_owned(),
         Criterion::Committed {} => "everything is committed, in at least one new commit".to_owned(),
         Criterion::Approved {} => "a person approves your changes, after all other criteria are met".to_owned(),
+        Criterion::Merged {} => {
+            "your work is merged, by the merge queue and after all other criteria are met".to_owned()
+        }
         Criterion::Text { text } => format!("{text} (a person judges this)"),
     }
 }

@@ -138,7 +138,9 @@ fn criterion(place: &str, criterion: &Criterion) -> Result<(), StoreError> {
             }
             globs.iter().enumerate().try_for_each(|(index, glob)| path(&part(&format!("globs[{index}]")), glob))
         }
-        Criterion::NoConflictWithBase {} | Criterion::Committed {} | Criterion::Approved {} => Ok(()),
+        Criterion::NoConflictWithBase {} | Criterion::Committed {} | Criterion::Approved {} | Criterion::Merged {} => {
+            Ok(())
+        }
         Criterion::Text { text: words } => text(Field { limit: 4096, lines: true, ..PATH }, &part("text"), words),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Built {
 const COLUMNS: &str = "SELECT r.id, r.kept, r.runner, t.title, w.owner, w.code_by, \
     (SELECT l.landed FROM landings l WHERE l.report = r.id AND l.state = 'landed' ORDER BY l.id DESC LIMIT 1) AS landed, \
     r.deliverables FROM reports r JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
-    WHERE r.verdict = 'accepted' AND r.kept IS NOT NULL";
+    WHERE r.kept IS NOT NULL";
 
 fn built(row: &Row) -> Result<Built, StoreError> {
     let work = StartWork {
@@ -50,8 +50,14 @@ fn built(row: &Row) -> Result<Built, StoreError> {
 
 /// The accepted work of a task, if a runner keeps it.
 pub(crate) async fn of_task(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<Built>, StoreError> {
-    let sql = format!("{COLUMNS} AND r.task = $1 ORDER BY r.at DESC, r.id DESC LIMIT 1");
+    let sql = format!("{COLUMNS} AND r.verdict = 'accepted' AND r.task = $1 ORDER BY r.at DESC, r.id DESC LIMIT 1");
     tx.read().first(&sql, vec![text(task)]).await?.as_ref().map(built).transpose()
+}
+
+/// The work of a report, if a runner keeps it.
+pub(crate) async fn of_report(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<Built>, StoreError> {
+    let sql = format!("{COLUMNS} AND r.id = $1");
+    tx.read().first(&sql, vec![text(report)]).await?.as_ref().map(built).transpose()
 }
 
 /// The accepted works that a task builds on, in the order of its dependencies. A dependency without work of its own

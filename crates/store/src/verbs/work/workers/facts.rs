@@ -303,6 +303,8 @@ fn told(reasons: &str) -> String {
 
 /// Whether this runner must check the report; facts from other runners are ignored.
 pub(crate) async fn checks(tx: &mut Tx<'_>, runner: RunnerId, report: &str) -> Result<bool, StoreError> {
-    let sql = "SELECT id FROM reports WHERE id = $1 AND runner = $2 AND verdict = 'pending'";
+    // A report that waits for the merge queue has been checked.
+    let sql = "SELECT id FROM reports r WHERE id = $1 AND runner = $2 AND verdict = 'pending' AND \
+               NOT EXISTS (SELECT 1 FROM landings l WHERE l.report = r.id)";
     Ok(tx.read().first(sql, args![report, runner.to_string()]).await?.is_some())
 }
