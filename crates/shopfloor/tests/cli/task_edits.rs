@@ -105,3 +105,18 @@ fn a_plan_that_is_added_again_updates_its_tasks() {
     let again = add(&fixture, more, &["--again"]);
     assert!(again.code == 0 && again.stdout.contains("CALC-4") && again.stdout.contains("CALC-5"), "{again:?}");
 }
+
+#[test]
+fn a_plan_that_is_added_again_does_not_double_what_is_done() {
+    let fixture = project();
+    let taken = fixture.json(&["task", "take", "--project", "Parser", "--worker", "ann"])["taken"].clone();
+    fixture.text(&["task", "report", "CALC-1", "--fence", &taken["lease"]["fence"].to_string(), "done"]);
+    assert_eq!(field(&fixture, "CALC-1", "status"), "done");
+    let more = "- [ ] Write the lexer {#lexer}\n  Keep comments.\n- [ ] Document it\n  - after: lexer\n";
+    assert!(add(&fixture, more, &[]).stderr.contains("1 task of this file (CALC-1)"));
+    let updated = add(&fixture, more, &["--update"]);
+    assert_eq!(updated.code, 0, "{updated:?}");
+    assert!(updated.stderr.contains("CALC-1 is done and stays as it is"), "{updated:?}");
+    assert_eq!(field(&fixture, "CALC-3", "status"), "ready", "its dependency is done");
+    assert!(fixture.fail(3, &["task", "show", "CALC-4"]).contains("no task"), "nothing is doubled");
+}

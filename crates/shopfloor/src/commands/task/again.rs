@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use client::Client;
-use domain::ProjectId;
 use domain::text::title;
+use domain::{ProjectId, TaskStatus};
 use protocol::{Call, Task, TaskAdd, TaskEdit, TaskFilter};
 
 use super::export;
@@ -21,7 +21,7 @@ const SHOWN: usize = 5;
 pub(super) struct Sorted {
     /// The tasks to add.
     pub(super) add: Vec<TaskAdd>,
-    /// The open tasks to update, with what the plan says about each.
+    /// The open and done tasks that are there, with what the plan says about each.
     pub(super) update: Vec<(Task, TaskAdd)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Choice {
     Open,
 }
 
-/// Finds the tasks of a plan that are open in the project, by title, and decides what to do with them.
+/// Finds the tasks of a plan that are open or done in the project, by title, and decides what to do with them.
 pub(super) async fn sort(
     tasks: Vec<TaskAdd>,
     project: ProjectId,
@@ -47,19 +47,21 @@ pub(super) async fn sort(
         return Ok(Sorted { add: tasks, ..Sorted::default() });
     }
     let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
-    let mut open = export::whole(client, filter).await?;
-    open.retain(|task| !task.status.is_over());
-    let sorted = pair(tasks, open);
+    let mut there = export::whole(client, filter).await?;
+    there.retain(|task| !matches!(task.status, TaskStatus::Failed | TaskStatus::Cancelled));
+    // An open task is what the plan means, even if an older one with its title is done.
+    there.sort_by_key(|task| task.status == TaskStatus::Done);
+    let sorted = pair(tasks, there);
     if sorted.update.is_empty() || choice == Choice::Update {
         return Ok(sorted);
     }
     ask(sorted)
 }
 
-fn pair(tasks: Vec<TaskAdd>, open: Vec<Task>) -> Sorted {
+fn pair(tasks: Vec<TaskAdd>, there: Vec<Task>) -> Sorted {
     let key = |description: &str| title(description).to_lowercase();
     let mut known: HashMap<String, Task> = HashMap::new();
-    for task in open {
+    for task in there {
         // Of several with the same title, the oldest is the one that the plan added first.
         known.entry(key(&task.description)).or_insert(task);
     }
@@ -78,7 +80,7 @@ fn ask(sorted: Sorted) -> Result<Sorted, Failure> {
     let count = words::counted(sorted.update.len(), "task", "tasks");
     let shown: Vec<String> = sorted.update.iter().take(SHOWN).map(|(there, _)| there.short.clone()).collect();
     let more = if sorted.update.len() > SHOWN { ", …" } else { "" };
-    let found = format!("already open in the project, by title: {count} of this file ({}{more})", shown.join(", "));
+    let found = format!("already in the project, by title: {count} of this file ({}{more})", shown.join(", "));
     if !can_ask() {
         let advice = "nothing was added; pass --update to update them, or --again to add them again";
         return Err(Failure::conflict(found).advise(advice));
@@ -105,6 +107,11 @@ pub(super) async fn update(
     for (there, wanted) in pairs {
         let input = difference(&there, wanted, ids);
         if input == TaskEdit::default() {
+            continue;
+        }
+        if there.status == TaskStatus::Done {
+            let reopen = format!("shopfloor task reopen {} WORDS", there.short);
+            out.note(&format!("{} is done and stays as it is; `{reopen}` asks for more", there.short));
             continue;
         }
         match client.ask::<Task>(Call::TaskEdit { task: there.id, input }).await {
