@@ -4,6 +4,7 @@ import { dialogs } from "../state/shell/dialogs.svelte";
 import { navigation } from "../state/shell/navigation.svelte";
 import { preferences } from "../state/shell/preferences.svelte";
 import { projectOf } from "../state/shell/route";
+import { selection } from "../state/tasks/selection.svelte";
 import { hub } from "../state/hub/hub.svelte";
 import { waitingFor } from "../state/execution/sessions";
 import { escalationsFor } from "../state/workers/workers";
@@ -27,6 +28,8 @@ export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
   { keys: ["g"], does: "Task graph" },
   { keys: ["o"], does: "Project workers" },
   { keys: ["+"], does: "Add tasks; in the graph: zoom in" },
+  { keys: ["x"], does: "Board: select the task; Shift+↑ ↓: several; Esc: none" },
+  { keys: ["+", "-"], does: "On a task of the board: raise or lower its priority" },
   { keys: ["/"], does: "Search tasks" },
   { keys: ["← →"], does: "Board: change column; graph: follow the arrows" },
   { keys: ["!"], does: "Stop everything (asks first)" },
@@ -103,10 +106,11 @@ function toWork(place: "tasks" | "graph" | "workers"): void {
   if (project) navigation.go(`/p/${project}/${place}`);
 }
 
-// Back from the details to the page that they belong to.
+// Back from a selection, then from the details to the page that they belong to.
 function leave(): void {
   const { route } = navigation;
-  if ((route.name === "tasks" || route.name === "graph") && route.task)
+  if (selection.ids.size > 0) selection.clear();
+  else if ((route.name === "tasks" || route.name === "graph") && route.task)
     navigation.go({ ...route, task: null });
   else if (route.name === "workers" && route.worker) navigation.go({ ...route, worker: null });
   else if (route.name === "activity" || route.name === "project-settings") {
@@ -133,6 +137,7 @@ function step(by: 1 | -1): void {
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+    (target.isContentEditable ||
+      target.matches("input:not([type='checkbox'], [type='radio']), textarea, select"))
   );
 }

@@ -193,7 +193,8 @@ export function columns(tasks: Layered<TaskId, TaskLine>, query: TaskQuery): Rec
   return found;
 }
 
-function byTurn(a: TaskLine, b: TaskLine): number {
+/** The order of the queue: higher priority first, then older. */
+export function byTurn(a: TaskLine, b: TaskLine): number {
   return b.priority - a.priority || (a.id < b.id ? -1 : 1);
 }
 
