@@ -69,7 +69,7 @@ test("several tasks are selected, cancelled and retried", async ({ floor }) => {
     await dialog.getByRole("button", { name: "Cancel 2 tasks" }).click();
     await has(page, "Failed or cancelled", "Two");
     await expect(bar(page).getByRole("alert")).toContainText(
-      new RegExp(`1 task did not change:\\s*${made[0]?.short} One: .*is done: it cannot be cancelled`),
+      new RegExp(`1 task did not change:\\s*${made[0]?.short}: .*is done: it cannot be cancelled`),
     );
     await expect(bar(page)).toContainText("1 selected");
     await bar(page).getByRole("button", { name: "Clear the selection" }).click();
@@ -78,7 +78,7 @@ test("several tasks are selected, cancelled and retried", async ({ floor }) => {
 });
 
 test("a person who may only read cannot select", async ({ floor }) => {
-  const project = await floor.project("Plans", "read");
+  const project = await floor.project("Plans", "read-only");
   await add(floor, project, "One");
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}/tasks`);

@@ -1,8 +1,9 @@
+import { SvelteSet } from "svelte/reactivity";
 import type { TaskId } from "../../protocol";
 
 /** The tasks that are selected on the board. */
 export class Selection {
-  #ids = $state.raw<ReadonlySet<TaskId>>(new Set());
+  readonly #ids = new SvelteSet<TaskId>();
   // Where a range starts.
   #anchor: TaskId | null = null;
 
@@ -13,9 +14,7 @@ export class Selection {
 
   /** Selects a task, or no longer. */
   toggle(task: TaskId): void {
-    const ids = new Set(this.#ids);
-    if (!ids.delete(task)) ids.add(task);
-    this.#ids = ids;
+    if (!this.#ids.delete(task)) this.#ids.add(task);
     this.#anchor = task;
   }
 
@@ -24,20 +23,19 @@ export class Selection {
     const from = column.indexOf(this.#anchor ?? to);
     const at = column.indexOf(to);
     const range = from < 0 ? [to] : column.slice(Math.min(from, at), Math.max(from, at) + 1);
-    this.#ids = new Set([...this.#ids, ...range]);
-    this.#anchor = from < 0 ? to : (this.#anchor ?? to);
+    for (const task of range) this.#ids.add(task);
+    if (from < 0) this.#anchor = to;
+    this.#anchor ??= to;
   }
 
   /** Selects some tasks no longer. */
   drop(tasks: Iterable<TaskId>): void {
-    const ids = new Set(this.#ids);
-    for (const task of tasks) ids.delete(task);
-    this.#ids = ids;
+    for (const task of tasks) this.#ids.delete(task);
   }
 
   /** Selects nothing. */
   clear(): void {
-    this.#ids = new Set();
+    this.#ids.clear();
     this.#anchor = null;
   }
 }
