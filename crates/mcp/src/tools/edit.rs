@@ -14,8 +14,8 @@ pub(super) static SPEC: Spec = Spec {
     name: "edit_task",
     title: "Edit a task",
     description: "Changes a task that is not over; fields that you leave out stay as they are, lists are replaced. A task \
-        that a worker has keeps its dependencies and needs; its worker is told. Use it to correct tasks that you added, \
-        not to change what people asked for. Example: {\"task\": \"CALC-12\", \"priority\": 8, \"deps\": [\"CALC-9\"]}",
+        that a worker has keeps its dependencies and needs; the worker learns of it at its next turn. Use it to correct \
+        tasks that you added, not to change what people asked for. Example: {\"task\": \"CALC-12\", \"priority\": 8, \"deps\": [\"CALC-9\"]}",
     schema: || {
         schema::object(
             &["task"],

@@ -96,7 +96,7 @@ macro_rules! tasks {
             /// Puts a task that failed, was escalated or cancelled back into the queue.
             TaskRetry "task.retry" POST "/api/tasks/{task}/retry"
                 { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;
-            /// Changes a task that is not over; its worker is told.
+            /// Changes a task that is not over; its worker learns of it at its next turn.
             TaskEdit "task.edit" PATCH "/api/tasks/{task}"
                 { path task: TaskId, body input: crate::TaskEdit } -> 200 Task, Write;
             /// Puts a done task back into the queue, with words about what is missing.
