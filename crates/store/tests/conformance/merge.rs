@@ -12,7 +12,8 @@ use protocol::link::{
 };
 use protocol::{
     ApprovalFilter, Candidate, Criterion, EscalationAnswer, Landing, LandingFilter, MergeAdd, MergeCommand,
-    MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, TaskAdd, TaskReason, verbs,
+    MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, Sandbox, TaskAdd, TaskReason, WorkerStart,
+    verbs,
 };
 use store::{Caller, PublishEnded, PublishResult, StoreError, TendMerges};
 
@@ -31,6 +32,7 @@ both! {
     settings_say_who_may_add,
     a_task_that_requires_the_merge_is_done_once_its_work_landed,
     a_cancelled_task_leaves_the_queue,
+    the_checks_of_sandboxed_work_run_in_its_sandbox,
     a_person_decides_about_work_that_was_taken_out_of_the_queue,
 }
 
@@ -97,8 +99,16 @@ async fn orders(shop: &Shop) -> Vec<DesiredMerge> {
 
 /// Lets the runner do what it is ordered, until it has nothing to do.
 async fn work(shop: &mut Shop, repository: &mut Repository) {
+    work_on(shop, repository, |_| false).await;
+}
+
+/// Lets the runner do what it is ordered, until it has nothing to do or an order is the last one.
+async fn work_on(shop: &mut Shop, repository: &mut Repository, mut last: impl FnMut(&DesiredMerge) -> bool) {
     for _ in 0..100 {
         let Some(run) = orders(shop).await.into_iter().next() else { return };
+        if last(&run) {
+            return;
+        }
         let body = match repository.land(&run) {
             Some(land) => FactBody::MergeLanded { run: run.run, land },
             None => FactBody::MergeTested { run: run.run, test: repository.test(&run) },
@@ -349,6 +359,28 @@ async fn a_task_that_requires_the_merge_is_done_once_its_work_landed(fixture: Fi
     let report =
         shop.detail(first).await.reports.into_iter().find(|one| one.verdict == ReportVerdict::Accepted).unwrap();
     assert_eq!((report.results[0].passed, report.results[0].reason.as_str()), (Some(true), "merged into `main`"));
+}
+
+async fn the_checks_of_sandboxed_work_run_in_its_sandbox(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let tight = Sandbox { network: false, home: false };
+    let input = WorkerStart { agent: "codex".into(), sandbox: Some(tight.clone()), ..Default::default() };
+    shop.start_as(&shop.fixture.ada, input).await;
+    add(&shop, "by-hand").await;
+    assert_eq!(orders(&shop).await[0].sandbox, None, "a person pushed it");
+    let [first, _] = required(&shop).await;
+    reports_work(&mut shop, first).await;
+    let mut sandboxed = None;
+    work_on(&mut shop, &mut repository(), |run| {
+        let both = matches!(&run.order, MergeOrder::Test { candidates, checks, .. } if candidates.len() == 2 && !checks.is_empty());
+        if both {
+            sandboxed = Some(run.sandbox.clone());
+        }
+        both
+    })
+    .await;
+    assert_eq!(sandboxed, Some(Some(tight)), "what a sandboxed worker wrote is tested in its sandbox");
 }
 
 async fn a_cancelled_task_leaves_the_queue(fixture: Fixture) {

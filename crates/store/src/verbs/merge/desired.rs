@@ -2,13 +2,14 @@
 
 use domain::{Action, MergePurpose, MergeRunId, RunnerId, UserId};
 use protocol::link::{DesiredMerge, MergeCandidate, MergeOrder};
-use protocol::{Repository, WrittenBy};
+use protocol::{Repository, Sandbox, WrittenBy};
 
 use super::rows::{self, RunRow};
 use super::settings;
 use crate::sql::{Connection, text};
 use crate::verbs::approvals::{Authors, check_sandbox, unless_own};
 use crate::verbs::projects;
+use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, StoreError};
 
 /// The open runs of a runner.
@@ -55,7 +56,7 @@ async fn candidates(c: &mut Connection<'_>, stack: &[rows::StackMember]) -> Resu
 }
 
 /// Who wrote what a run would run, and the sandbox that it needs.
-async fn authors(c: &mut Connection<'_>, run: &RunRow) -> Result<(Authors, Option<protocol::Sandbox>), StoreError> {
+async fn authors(c: &mut Connection<'_>, run: &RunRow) -> Result<(Authors, Option<Sandbox>), StoreError> {
     let sql = "SELECT n.owner, n.policy, n.sandbox_others, p.sandbox_others AS project_sandbox, \
                CAST(NULL AS TEXT) AS sandbox, p.owner AS project_owner, po.name AS project_owner_name \
                FROM runners n JOIN projects p ON p.id = $2 JOIN users po ON po.id = p.owner WHERE n.id = $1";
@@ -77,8 +78,22 @@ async fn authors(c: &mut Connection<'_>, run: &RunRow) -> Result<(Authors, Optio
         code,
         repository: unless_own(Some(project), owner),
     };
-    let sandbox = check_sandbox(&row, &authors)?;
+    let sandbox = Sandbox::both(check_sandbox(&row, &authors)?.as_ref(), of_sessions(c, run).await?.as_ref());
     Ok((authors, sandbox))
+}
+
+/// The tightest sandbox of the sessions that wrote the branches: what they left behind runs in it, too.
+async fn of_sessions(c: &mut Connection<'_>, run: &RunRow) -> Result<Option<Sandbox>, StoreError> {
+    let sql = "SELECT s.sandbox FROM sessions s JOIN merge_candidates k ON k.task = s.task WHERE k.id = $1 AND \
+               s.sandbox IS NOT NULL UNION SELECT s.sandbox FROM sessions s JOIN landings l ON \
+               l.workspace = s.workspace WHERE l.candidate = $1 AND s.sandbox IS NOT NULL";
+    let mut tightest: Option<Sandbox> = None;
+    for member in &run.stack {
+        for row in c.all(sql, vec![text(member.candidate)]).await? {
+            tightest = Sandbox::both(tightest.as_ref(), json_or_none(&row, "sandbox")?.as_ref());
+        }
+    }
+    Ok(tightest)
 }
 
 /// What an approval about a run of this runner is about; `None` if the run is not this runner's, or has ended.
