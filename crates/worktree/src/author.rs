@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::Author;
+use crate::store::Store;
+use crate::{Author, Location};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// No name is longer.
@@ -30,8 +31,31 @@ async fn setting(git: &Path, person: &BTreeMap<String, String>, key: &str) -> Op
     git.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let said = tokio::time::timeout(PATIENCE, git.output()).await.ok()?.ok()?;
     let text = String::from_utf8(said.stdout).ok()?;
+    plain(&text).filter(|_| said.status.success())
+}
+
+fn plain(text: &str) -> Option<String> {
     let text: String = text.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-    (said.status.success() && !text.is_empty()).then_some(text)
+    (!text.is_empty()).then_some(text)
+}
+
+/// The name and address that a repository on this machine sets for itself; `None` unless it sets both.
+///
+/// Reads only the folder's own settings, not those that they include, and runs nothing of it.
+pub(crate) async fn of_folder(store: &Store, location: &Location) -> Option<Author> {
+    let folder = location.path()?;
+    let file = [folder.join(".git/config"), folder.join("config")].into_iter().find(|file| file.is_file())?;
+    // Most repositories set no name: spare them a process.
+    if !std::fs::read_to_string(&file).ok()?.to_ascii_lowercase().contains("[user") {
+        return None;
+    }
+    let git = store.git("config").args(["--no-includes", "-z", "--file"]).args([file]);
+    let said = git.args(["--get-regexp", r"^user\.(name|email)$"]).run().await.ok()?;
+    let value = |key: &str| {
+        let found = said.split(|b| *b == 0).rev().find_map(|entry| entry.strip_prefix(key.as_bytes()))?;
+        plain(std::str::from_utf8(found).ok()?)
+    };
+    Some(Author { name: value("user.name\n")?, email: value("user.email\n")? })
 }
 
 #[cfg(test)]

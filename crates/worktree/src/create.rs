@@ -4,6 +4,7 @@ use std::fs;
 
 use domain::WorkspaceId;
 
+use crate::author;
 use crate::bare::{self, Oid};
 use crate::bundle;
 use crate::commit::Commit;
@@ -225,7 +226,8 @@ pub(crate) async fn agents_git(
          [push]\n\tdefault = current\n\tautoSetupRemote = true\n[gc]\n\tauto = 0\n",
         quoted(&location.to_string())
     );
-    if let Some(Author { name, email }) = author {
+    let own = author::of_folder(store, location).await;
+    if let Some(Author { name, email }) = own.as_ref().or(author) {
         // In a sandbox, git cannot read the person's settings.
         config.push_str(&format!("[user]\n\tname = {}\n\temail = {}\n", quoted(name), quoted(email)));
     }

@@ -228,6 +228,26 @@ async fn commits_carry_the_persons_name_without_their_home() {
 }
 
 #[tokio::test]
+async fn a_repository_of_this_machine_says_who_commits_in_it() {
+    let bench = Bench::empty().await;
+    let origin = bench.path().join("origin.git");
+    for (name, value) in [("user.name", "Ann at work"), ("user.email", "ann@work.example")] {
+        git(&origin, &["config", name, value]);
+    }
+    let author = Some(worktree::Author { name: "Ann".into(), email: "ann@home.example".into() });
+    let trees = Worktrees::open(&bench.data(), Options { author, ..Options::default() }).await.unwrap();
+    let space = trees.create(WorkspaceId::generate(), &bench.plan("work"), &Progress::none()).await.unwrap();
+    let said = |name: &str| git(&space.path, &["config", "--local", name]);
+    assert_eq!((said("user.name"), said("user.email")), ("Ann at work".into(), "ann@work.example".into()));
+    // Half of a name is none, and included settings do not count.
+    git(&origin, &["config", "--unset", "user.email"]);
+    write(&origin, "more", "[user]\n\temail = other@work.example\n");
+    git(&origin, &["config", "include.path", "more"]);
+    let space = trees.create(WorkspaceId::generate(), &bench.plan("more"), &Progress::none()).await.unwrap();
+    assert_eq!(git(&space.path, &["config", "--local", "user.email"]), "ann@home.example");
+}
+
+#[tokio::test]
 async fn a_workspace_without_its_git_folder_says_how_to_go_on() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
