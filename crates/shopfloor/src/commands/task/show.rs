@@ -83,6 +83,7 @@ fn criterion_line(criterion: &Criterion, result: Option<&CriterionResult>, out: 
     let (mark, style) = match result.map(|result| result.passed) {
         Some(Some(true)) => ("✓ met     ", Style::Green),
         Some(Some(false)) => ("✗ not met ", Style::Red),
+        Some(None) if matches!(criterion, Criterion::Merged {}) => ("… waits   ", Style::Yellow),
         Some(None) => ("? review  ", Style::Yellow),
         None => ("  no check", Style::Dim),
     };
