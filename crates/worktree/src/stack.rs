@@ -52,14 +52,14 @@ pub struct Level {
 pub enum Stacked {
     /// It is on the stack.
     Built {
-        /// The commit with this candidate on top of those before it.
+        /// The commit with this candidate on top of those before it: theirs, if everything in it is in them.
         commit: Oid,
         /// Its tree.
         tree: Oid,
         /// What it adds.
         contribution: Contribution,
     },
-    /// It was left out: it adds nothing to what is there.
+    /// It was left out: everything in it is in the base already.
     Contained,
     /// It was left out: it conflicts.
     Conflict {
@@ -95,12 +95,12 @@ impl Store {
         let head = &candidate.head;
         let before = self.tree_of(top).await?;
         self.tree_of(head).await?;
-        if self.is_ancestor(head, top.as_str()).await? == Some(true) {
+        if self.is_ancestor(head, base.as_str()).await? == Some(true) {
             return Ok(Stacked::Contained);
         }
-        let put = match candidate.method {
-            Method::Merge | Method::Squash => self.put_merged(top, candidate).await?,
-            Method::Rebase => self.put_replayed(top, head).await?,
+        let put = match self.is_ancestor(head, top.as_str()).await? {
+            Some(true) => Ok((top.clone(), before.clone())),
+            _ => self.put(top, candidate).await?,
         };
         let (commit, tree) = match put {
             Ok(put) => put,
@@ -110,11 +110,27 @@ impl Store {
             }
         };
         if tree == before {
-            return Ok(Stacked::Contained);
+            // What is only in candidates before it lands with them or not at all.
+            return match top == base || self.adds_nothing(base, candidate).await? {
+                true => Ok(Stacked::Contained),
+                false => Ok(Stacked::Built { commit: top.clone(), tree, contribution: Contribution::default() }),
+            };
         }
         let fork = self.merge_base(base, head).await?.unwrap_or_else(|| base.clone());
         let contribution = self.contribution(top, &commit, &fork, head).await?;
         Ok(Stacked::Built { commit, tree, contribution })
+    }
+
+    async fn put(&self, top: &Oid, candidate: &Candidate) -> Result<Put> {
+        match candidate.method {
+            Method::Merge | Method::Squash => self.put_merged(top, candidate).await,
+            Method::Rebase => self.put_replayed(top, &candidate.head).await,
+        }
+    }
+
+    async fn adds_nothing(&self, base: &Oid, candidate: &Candidate) -> Result<bool> {
+        let before = self.tree_of(base).await?;
+        Ok(matches!(self.put(base, candidate).await?, Ok((_, tree)) if tree == before))
     }
 
     async fn put_merged(&self, top: &Oid, candidate: &Candidate) -> Result<Put> {

@@ -126,10 +126,13 @@ async fn what_is_there_already_adds_nothing() {
             method,
         )
         .await;
-        commit(&levels[1]);
-        for n in [0, 2, 3] {
-            assert_eq!(levels[n].built, Stacked::Contained, "{n} {method:?}");
+        assert_eq!(levels[0].built, Stacked::Contained, "{method:?}");
+        // What is only in the stack has not landed: it lands with the stack.
+        for n in [2, 3] {
+            assert_eq!(commit(&levels[n]), commit(&levels[1]), "{n} {method:?}");
         }
+        let rest = stack(&bench.trees, &bench, commit(&levels[1]), &[("same", &same)], method).await;
+        assert_eq!(rest[0].built, Stacked::Contained, "{method:?}");
     }
 }
 
