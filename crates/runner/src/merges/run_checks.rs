@@ -1,5 +1,6 @@
 //! Runs the checks of a stack in its clean checkout, one after the other, until one does not pass.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,6 +21,8 @@ use crate::workspaces::{Place, printed};
 const SETUP_SECONDS: u32 = 1800;
 /// How many lines of an output are told.
 const LINES: usize = 1000;
+/// A check that fails on a disk with less room than this may have failed for that reason.
+const FULL: u64 = 1 << 20;
 
 impl Merger {
     pub(super) async fn run_checks(
@@ -59,6 +62,9 @@ impl Merger {
         let killed = [Signal::KILL, Signal::TERM].map(Signal::as_raw);
         let (outcome, code, note) = match ended {
             End::Exited(0) => (CheckOutcome::Passed, Some(0), None),
+            End::Exited(code) if is_full(checkout.path()) => {
+                (CheckOutcome::Infrastructure, Some(code), Some("the disk of its machine is full".to_owned()))
+            }
             End::Exited(code) => (CheckOutcome::Failed, Some(code), None),
             End::Late => {
                 (CheckOutcome::TimedOut, None, Some(format!("it took longer than {seconds} s and was killed")))
@@ -101,6 +107,11 @@ fn runs(machine: &Arc<Machine>, merge: &DesiredMerge, checkout: &Checkout) -> Re
         // Masked with its control characters, when it is made readable.
         mask: Arc::new(str::to_owned),
     })
+}
+
+/// Whether nothing more can be written to the disk of a folder.
+fn is_full(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < FULL)
 }
 
 /// The end of a log, within its limit.

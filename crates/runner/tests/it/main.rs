@@ -7,6 +7,7 @@ mod checks;
 mod contained;
 mod expired;
 mod followed;
+mod hostile_merges;
 mod hub;
 mod isolation;
 mod kept;

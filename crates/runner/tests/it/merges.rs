@@ -10,7 +10,7 @@ use protocol::link::{
 use crate::hub::FakeHub;
 use crate::support::{TestRunner, bo, fixture, git, repository};
 
-fn merge(origin: &Path, order: MergeOrder) -> DesiredMerge {
+pub(crate) fn merge(origin: &Path, order: MergeOrder) -> DesiredMerge {
     DesiredMerge {
         run: MergeRunId::generate(),
         project: ProjectId::generate(),
@@ -25,11 +25,11 @@ fn merge(origin: &Path, order: MergeOrder) -> DesiredMerge {
     }
 }
 
-fn check(line: &str) -> MergeCheck {
+pub(crate) fn check(line: &str) -> MergeCheck {
     MergeCheck { argv: ["/bin/sh", "-c", line].map(str::to_owned).to_vec(), seconds: 120 }
 }
 
-fn test(origin: &Path, branches: &[&str], checks: &[&str]) -> DesiredMerge {
+pub(crate) fn test(origin: &Path, branches: &[&str], checks: &[&str]) -> DesiredMerge {
     let candidates = branches.iter().map(|branch| MergeCandidate {
         candidate: CandidateId::generate(),
         branch: (*branch).to_owned(),
@@ -40,13 +40,13 @@ fn test(origin: &Path, branches: &[&str], checks: &[&str]) -> DesiredMerge {
     merge(origin, MergeOrder::Test { base: None, candidates: candidates.collect(), checks })
 }
 
-fn land(origin: &Path, base: &str, commit: &str) -> DesiredMerge {
+pub(crate) fn land(origin: &Path, base: &str, commit: &str) -> DesiredMerge {
     let (base, commit) = (base.to_owned(), commit.to_owned());
     merge(origin, MergeOrder::Land { tested: MergeRunId::generate(), base, commit })
 }
 
 /// Commits one file on a new branch of main.
-fn branch(origin: &Path, name: &str, file: &str, text: &str) -> String {
+pub(crate) fn branch(origin: &Path, name: &str, file: &str, text: &str) -> String {
     git(origin, &["checkout", "-q", "-B", name, "main"]);
     std::fs::write(origin.join(file), text).unwrap();
     git(origin, &["add", "-A"]);
@@ -56,22 +56,22 @@ fn branch(origin: &Path, name: &str, file: &str, text: &str) -> String {
     head
 }
 
-fn tip(origin: &Path) -> String {
+pub(crate) fn tip(origin: &Path) -> String {
     git(origin, &["rev-parse", "main"])
 }
 
-fn top(test: &MergeTest) -> String {
+pub(crate) fn top(test: &MergeTest) -> String {
     match &test.levels.last().unwrap().built {
         LevelBuilt::Merged { commit, .. } => commit.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn lines(path: &Path) -> Vec<String> {
+pub(crate) fn lines(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
-fn alive(pid: &str) -> bool {
+pub(crate) fn alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
 }
