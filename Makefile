@@ -9,7 +9,7 @@ SEED ?= 1
 WHOLE := --workspace --all-features --locked
 BUILD := cargo build $(WHOLE) --bin shopfloor --test document
 
-.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
+.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers bench-merge chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -37,6 +37,7 @@ bench: page ## measure against baselines in the same run; results under bench/re
 	$(MAKE) --no-print-directory bench-queue
 	$(MAKE) --no-print-directory bench-terminals
 	$(MAKE) --no-print-directory bench-workers
+	$(MAKE) --no-print-directory bench-merge
 
 bench-queue: page ## tasks from added to done, beside graphile-worker and pg-boss
 	scripts/tools bench
@@ -54,10 +55,14 @@ bench-workers: page ## three workers beside one, on thirty tasks that take real 
 	cargo build --locked -p shopfloor
 	SHOPFLOOR_SPEED_UP=2.5 SHOPFLOOR_SPEED_UP_TASKS=30 cargo nextest run --locked -p chaos --test work --no-capture three_workers
 
-chaos: page ## the long lane: 200 kills on each database, 100 rounds of faults with runners, 5 minutes with workers
+bench-merge: page ## merge queues with real git and short checks, beside the simulator
 	cargo build --locked -p shopfloor
-	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_ROUNDS=100 SHOPFLOOR_CHAOS_TASKS=200 SHOPFLOOR_CHAOS_SECONDS=300 \
-		cargo nextest run --locked -p chaos --no-capture
+	cargo nextest run --locked -p chaos --test merges --no-capture --run-ignored only real_git
+
+chaos: page ## the long lane: 200 kills on each database, 300 with a merge queue, 100 rounds of faults, 5 minutes with workers
+	cargo build --locked -p shopfloor
+	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_MERGE_KILLS=300 SHOPFLOOR_CHAOS_ROUNDS=100 SHOPFLOOR_CHAOS_TASKS=200 \
+		SHOPFLOOR_CHAOS_SECONDS=300 cargo nextest run --locked -p chaos --no-capture
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check

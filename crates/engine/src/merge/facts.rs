@@ -172,7 +172,7 @@ impl Queue {
 
 impl Run {
     /// What the checks said; `None` while it is open, or if they did not run.
-    pub(super) fn said(&self) -> Option<Verdict> {
+    pub fn said(&self) -> Option<Verdict> {
         self.result.as_ref().map(|tested| tested.verdict).filter(|verdict| *verdict != Verdict::Unproven)
     }
 
@@ -185,7 +185,7 @@ impl Run {
     }
 
     /// The commit that the checks ran on.
-    pub(super) fn top(&self) -> Option<&str> {
+    pub fn top(&self) -> Option<&str> {
         match self.stack.len().checked_sub(1) {
             Some(last) => self.commit(last),
             None => self.result.as_ref()?.base.as_deref(),
