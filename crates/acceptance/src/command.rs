@@ -144,7 +144,7 @@ async fn guarded(tree: &Path, runs: &Runs, argv: Vec<String>, seconds: u32) -> R
     drop(alive);
     let told = told.map_err(|_| "its warden did not exit".to_owned())?.map_err(|error| error.to_string())?;
     // A command can reach its warden's output: what a killed warden said does not count.
-    let said = told.status.success().then_some(told.stdout).unwrap_or_default();
+    let said = if told.status.success() { told.stdout } else { Vec::new() };
     serde_json::from_slice(&said).map_err(|_| format!("its warden exited without a result ({})", told.status))
 }
 

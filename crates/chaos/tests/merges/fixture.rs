@@ -20,6 +20,8 @@ use crate::support::free_port;
 pub(crate) const RUNNERS: usize = 2;
 /// When no branch leaves the queue for so long, none will.
 const STILL: Duration = Duration::from_secs(90);
+/// How long a check is waited for: there may be nothing to test.
+const QUIET: Duration = Duration::from_millis(1500);
 
 struct Place {
     data: PathBuf,
@@ -110,6 +112,14 @@ impl Fixture {
 
     pub(crate) fn push_to_target(&mut self) {
         self.repository.push_to_target();
+    }
+
+    /// Waits for the next verdict of a check, for a while.
+    pub(crate) async fn until_tested(&self) {
+        let (before, since) = (self.repository.verdicts(), Instant::now());
+        while self.repository.verdicts() == before && since.elapsed() < QUIET {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Kills the hub, and sometimes once more while it starts.

@@ -39,18 +39,20 @@ async fn only_what_was_tested_lands_whatever_is_killed() {
     let method = *[MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase].choose(&mut random).unwrap();
     eprintln!("{kills} kills, {method}, SHOPFLOOR_CHAOS_SEED={seed}");
     let mut fixture = Fixture::open(&mut random, Rules { method, at_once: 3, seconds: "0.15" }).await;
-    let mut left = kills;
+    let (mut left, mut which) = (kills, 0);
     while left > 0 {
         fixture.add(&mut random).await;
         if random.random_ratio(1, 4) {
             fixture.push_to_target();
         }
-        tokio::time::sleep(Duration::from_millis(random.random_range(0..900))).await;
+        // What is killed has begun something.
+        fixture.until_tested().await;
+        tokio::time::sleep(Duration::from_millis(random.random_range(0..500))).await;
         let pause = Duration::from_millis(random.random_range(0..400));
-        let which = random.random_range(0..RUNNERS);
-        let (killed, done) = match random.random_range(0..5) {
+        which = (which + 1) % RUNNERS;
+        let (killed, done) = match random.random_range(0..6) {
             0..=1 => (1, fixture.kill_hub(&mut random).await),
-            2..=3 => (1, fixture.kill_runner(which, pause).await),
+            2..=4 => (1, fixture.kill_runner(which, pause).await),
             _ => (2, fixture.kill_both(which, pause).await),
         };
         left = left.saturating_sub(killed);

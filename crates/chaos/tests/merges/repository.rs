@@ -60,6 +60,11 @@ impl Repository {
         lines.filter(|(_, said)| *said == verdict).map(|(tree, _)| tree.to_owned()).collect()
     }
 
+    /// How many verdicts the check has written.
+    pub(crate) fn verdicts(&self) -> usize {
+        std::fs::read_to_string(&self.log).unwrap_or_default().lines().count()
+    }
+
     pub(crate) fn publish(&self, branch: &Branch) {
         let on = branch.on.as_deref().unwrap_or(&self.start);
         git(&self.desk, &["checkout", "-q", "-B", &branch.name, on]);

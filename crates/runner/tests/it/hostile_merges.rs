@@ -88,7 +88,7 @@ async fn hostile_names_and_attributes_in_the_tree_change_nothing() {
                test \"$(cat < \"$name\")\" = '$Id$ as it is' || exit 1; done; test \"$(wc -c < list.txt)\" = 9";
     let done = tested(&hub, path, &["names", "left", "right"], sum).await;
     assert!(matches!(done.levels[0].built, LevelBuilt::Merged { .. }), "{done:?}");
-    let conflict = LevelBuilt::Conflict { paths: vec!["list.txt".into()], with_tip: false };
+    let conflict = LevelBuilt::Conflict { paths: vec!["list.txt".into()], with_tip: false, sides: String::new() };
     assert_eq!(done.levels[2].built, conflict, "an attribute does not settle it");
     let done = tested(&hub, path, &["names", "left"], sum).await;
     assert_eq!(done.checks[0].outcome, CheckOutcome::Passed, "{done:?}");
