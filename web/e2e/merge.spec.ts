@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { TaskDetail } from "../src/protocol";
+import { check } from "./axe";
+import { expect, test } from "./fixtures";
+import { add, start } from "./queue";
+import { projectWithCode } from "./work";
+
+test("accepted work waits in the merge queue, is tested, and lands", async ({ floor }) => {
+  test.setTimeout(240_000);
+  const project = await projectWithCode(floor);
+  const [task] = await add(floor, project, "Write the guide");
+  await start(
+    floor,
+    project,
+    "echo guide > guide.md && git add guide.md && git -c user.name=Bo -c user.email=bo@example.org commit -qm guide",
+  );
+  const show = () => floor.hub.api<TaskDetail>("GET", `/api/tasks/${task?.id}`);
+  await expect.poll(async () => (await show()).task.status, { timeout: 100_000 }).toBe("done");
+
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/merge`);
+  await expect(page.getByRole("heading", { name: "No branch has been added yet" })).toBeVisible();
+
+  await test.step("the checks are set", async () => {
+    await page.locator("summary", { hasText: "Settings" }).click();
+    await page.getByLabel("Checks", { exact: true }).fill("test -f README.md");
+    await page.getByRole("button", { name: "Save checks" }).click();
+    await expect(page.getByText("Saved.")).toBeVisible();
+  });
+
+  // While the queue is paused, its row does not move on.
+  await floor.hub.api("POST", `/api/projects/${project.id}/merge/pause`, { reason: "for the test" });
+  await test.step("the work is added by its task's page", async () => {
+    await page.goto(`/t/${task?.id}`);
+    const landing = page.getByRole("region", { name: "Landing" });
+    await landing.getByRole("button", { name: "Land", exact: true }).click();
+    await expect(landing).toContainText("In the merge queue", { timeout: 100_000 });
+  });
+
+  const queue = page.getByRole("region", { name: "Merge queue of main" });
+  const row = queue.getByRole("listitem").filter({ hasText: "Write the guide" });
+  const history = page.getByRole("region", { name: "History" });
+  await test.step("the queue shows it, and moves when it is resumed", async () => {
+    await page.goto(`/p/${project.id}/merge`);
+    await expect(queue).toContainText("Paused");
+    await expect(queue).toContainText("for the test");
+    await expect(row).toContainText("Waiting");
+    await expect(history).toContainText("No branch has landed or left yet.");
+    await check(page, "a paused merge queue");
+    await queue.getByRole("button", { name: "Resume" }).click();
+    await expect(row).toHaveCount(0, { timeout: 100_000 });
+    await expect(queue).toContainText("No branch is waiting.");
+  });
+
+  await test.step("the history has its runs, and the repository its work", async () => {
+    const landed = history.getByRole("listitem").first();
+    await expect(landed).toContainText("Landed");
+    await landed.getByRole("button", { name: "Runs", exact: true }).click();
+    await expect(landed).toContainText(/test -f README.md\s+passed/);
+    await check(page, "the history of a merge queue");
+    const git = (...args: string[]) =>
+      execFileSync("git", args, { cwd: join(floor.hub.dir, "code", "shop"), encoding: "utf8" });
+    expect(git("show", "main:guide.md")).toBe("guide\n");
+    await page.goto(`/t/${task?.id}`);
+    await expect(page.getByRole("region", { name: "Landing" })).toContainText("Landed");
+  });
+});
+
+test("a branch that fails is sent back, and one can be removed", async ({ floor }) => {
+  test.setTimeout(240_000);
+  const project = await projectWithCode(floor);
+  const dir = join(floor.hub.dir, "code", "shop");
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", ...args], { cwd: dir });
+  for (const branch of ["bad", "other"]) {
+    git("checkout", "-q", "-b", branch, "main");
+    if (branch === "bad") git("rm", "-q", "README.md");
+    git("commit", "-q", "--allow-empty", "-m", branch);
+  }
+  git("checkout", "-q", "main");
+  await floor.hub.api("PATCH", `/api/projects/${project.id}/merge/settings`, {
+    checks: [{ argv: ["test", "-f", "README.md"], seconds: 60 }],
+  });
+  await floor.hub.api("POST", `/api/projects/${project.id}/merge/pause`, {});
+
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/merge`);
+  const queue = page.getByRole("region", { name: "Merge queue of main" });
+  const history = page.getByRole("region", { name: "History" });
+  for (const branch of ["bad", "other"]) {
+    await page.getByLabel("Branch", { exact: true }).fill(branch);
+    await page.getByRole("button", { name: "Add to the queue" }).click();
+    await expect(queue.getByRole("listitem").filter({ hasText: branch })).toContainText("Waiting");
+  }
+  await queue
+    .getByRole("listitem")
+    .filter({ hasText: "other" })
+    .getByRole("button", { name: "Remove" })
+    .click();
+  await expect(history.getByRole("listitem").filter({ hasText: "other" })).toContainText("Removed");
+  await queue.getByRole("button", { name: "Resume" }).click();
+  const bad = history.getByRole("listitem").filter({ hasText: "bad" });
+  await expect(bad).toContainText("Sent back", { timeout: 100_000 });
+  await expect(queue).toContainText("No branch is waiting.");
+});
