@@ -1,4 +1,6 @@
-import type { Task, TaskDetail } from "../src/protocol";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Task, TaskDetail, Workspace } from "../src/protocol";
 import { check } from "./axe";
 import { expect, test } from "./fixtures";
 import { add, start } from "./queue";
@@ -79,4 +81,32 @@ test("changes are commented, sent back and approved", async ({ floor }) => {
     expect(wide).toBe(false);
     await check(phone, "a review on a phone");
   });
+});
+
+test("changes that cannot be shown cannot be approved", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const [task] = await add(floor, project, {
+    description: "Improve the words",
+    acceptance: [{ kind: "approved" }],
+  });
+  await start(floor, project, "echo more >> README.md");
+  const show = () => floor.hub.api<TaskDetail>("GET", `/api/tasks/${task?.id}`);
+  await expect.poll(async () => (await show()).task.status, { timeout: 60_000 }).toBe("escalated");
+  const page = await floor.owner();
+  await page.goto(`/t/${task?.id}`);
+  const changes = page.getByRole("region", { name: "Changes" });
+  const approve = changes.getByRole("button", { name: "Approve" });
+  await expect(approve).toBeEnabled();
+
+  const workspace = `/api/workspaces/${(await show()).attempts[0]?.workspace}`;
+  await floor.hub.api("POST", `${workspace}/discard`);
+  await expect.poll(async () => (await floor.hub.api<Workspace>("GET", workspace)).status).toBe("cleaned");
+  // The runner also loses what it kept.
+  rmSync(join(floor.hub.data, "runner", "repositories"), { recursive: true });
+  await page.reload();
+  await expect(changes).toContainText("Cannot show the changes");
+  await expect(approve).toBeDisabled();
+  await expect(changes).toContainText("Changes that cannot be shown cannot be approved.");
+  await changes.getByLabel("Message to the agent").fill("Please do it again");
+  await expect(changes.getByRole("button", { name: "Send back" })).toBeEnabled();
 });

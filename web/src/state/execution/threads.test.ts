@@ -24,11 +24,21 @@ describe("a verdict", () => {
   const reported = { report: "rep_1", tree: "t1" };
 
   it("needs a report that waits for a person, or changes that were accepted", () => {
-    expect(verdictsFor("escalated", reported).approve).toBe(true);
-    expect(verdictsFor("escalated", { report: null, tree: null }).approve).toBe(false);
-    expect(verdictsFor("done", reported).approve).toBe(true);
-    expect(verdictsFor("done", { report: "rep_1", tree: null }).approve).toBe(false);
-    expect(verdictsFor("running", reported)).toEqual({ approve: false, sendBack: true });
-    expect(verdictsFor("done", null).sendBack).toBe(false);
+    expect(verdictsFor("escalated", reported, true).approve).toBe(true);
+    expect(verdictsFor("escalated", { report: null, tree: null }, true).approve).toBe(false);
+    expect(verdictsFor("done", reported, true).approve).toBe(true);
+    expect(verdictsFor("done", { report: "rep_1", tree: null }, true).approve).toBe(false);
+    expect(verdictsFor("running", reported, false)).toEqual({
+      approve: false,
+      unseen: false,
+      sendBack: true,
+    });
+    expect(verdictsFor("done", null, false).sendBack).toBe(false);
+  });
+
+  it("is not given about changes that cannot be shown", () => {
+    expect(verdictsFor("done", reported, false).unseen).toBe(true);
+    expect(verdictsFor("done", reported, true).unseen).toBe(false);
+    expect(verdictsFor("escalated", { report: "rep_1", tree: null }, false).unseen).toBe(false);
   });
 });

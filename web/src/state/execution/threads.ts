@@ -16,15 +16,26 @@ export function placeOf({ path, line, end_line, side }: Omit<ReviewThread, "id">
   return `${path}:${line}${end}${side === "old" ? " (before)" : ""}`;
 }
 
-/** Whether a person can approve the work of a task in this state, or send it back. */
+/** What a person can do with the work of a task in this state. */
+export type Verdicts = {
+  approve: boolean;
+  /** Whether the approval waits for changes that cannot be shown: nobody approves what nobody sees. */
+  unseen: boolean;
+  sendBack: boolean;
+};
+
+/** What a person can do with the work of a task in this state; `shown`: its changes are on the page. */
 export function verdictsFor(
   status: TaskStatus,
   review: Pick<Review, "report" | "tree"> | null,
-): { approve: boolean; sendBack: boolean } {
+  shown: boolean,
+): Verdicts {
+  const hasTree = review?.tree != null;
   const waits = status === "escalated" && review?.report != null;
-  const seen = status === "done" && review?.tree != null;
+  const approve = waits || (status === "done" && hasTree);
   return {
-    approve: waits || seen,
+    approve,
+    unseen: approve && hasTree && !shown,
     sendBack: ["escalated", "reported", "validating", "assigned", "running"].includes(status),
   };
 }
