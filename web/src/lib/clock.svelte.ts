@@ -17,5 +17,6 @@ export function seconds(): number {
 
 /** The current time, updated often enough for "3m ago". */
 export function moments(): number {
-  return coarse;
+  // What happened since the last tick is not in the future.
+  return Math.max(coarse, Date.now());
 }
