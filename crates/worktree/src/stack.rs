@@ -116,7 +116,7 @@ impl Store {
                 false => Ok(Stacked::Built { commit: top.clone(), tree, contribution: Contribution::default() }),
             };
         }
-        let fork = self.merge_base(base, head).await?.unwrap_or_else(|| base.clone());
+        let fork = self.fork(base, head).await?;
         let contribution = self.contribution(top, &commit, &fork, head).await?;
         Ok(Stacked::Built { commit, tree, contribution })
     }
@@ -126,6 +126,23 @@ impl Store {
             Method::Merge | Method::Squash => self.put_merged(top, candidate).await,
             Method::Rebase => self.put_replayed(top, &candidate.head).await,
         }
+    }
+
+    /// What a branch and the base have in common: their merge base, or all of them merged after both have merged the same
+    /// commits on their own.
+    async fn fork(&self, base: &Oid, head: &Oid) -> Result<Oid> {
+        let ended = self.git("merge-base").args(["--all"]).operands([base, head]).ended(|_| {}).await?;
+        let said = String::from_utf8_lossy(&ended.stdout);
+        let mut bases = said.lines().filter_map(|id| id.parse::<Oid>().ok());
+        let mut fork = bases.next().unwrap_or_else(|| base.clone());
+        for other in bases {
+            if let Merged::Clean(tree) = self.merge(&fork, &other).await? {
+                let parents = [&fork, &other];
+                let both = New { tree: &tree, parents: &parents, author: None, encoding: None, message: vec![], at: 0 };
+                fork = self.write_commit(both).await?;
+            }
+        }
+        Ok(fork)
     }
 
     async fn adds_nothing(&self, base: &Oid, candidate: &Candidate) -> Result<bool> {

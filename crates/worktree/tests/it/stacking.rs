@@ -179,6 +179,29 @@ async fn moved_files_and_equal_changes_are_no_difference() {
 }
 
 #[tokio::test]
+async fn what_both_sides_merged_on_their_own_is_no_difference() {
+    let bench = Bench::new().await;
+    let seed = bench.seed();
+    let merge = |onto: &str, name: &str| {
+        git(&seed, &["checkout", "-qB", name, onto]);
+        git(&seed, &["merge", "-q", "--no-commit", "moss"]);
+        bench.push(name)
+    };
+    let start = bench.branch("main", "main", "list.txt", "trees:\n");
+    bench.branch("moss", start.as_str(), "moss.txt", "moss\n");
+    let later = bench.branch("main", start.as_str(), "list.txt", "trees: ash\n");
+    // One starts from main and moss; main goes on, and merges moss itself.
+    let reed = merge(later.as_str(), "reed");
+    let reed = bench.branch("reed", reed.as_str(), "reed.txt", "reed\n");
+    let base = bench.branch("main", later.as_str(), "list.txt", "trees: ash cedar\n");
+    let base = merge(base.as_str(), "main");
+    for method in [Method::Merge, Method::Squash, Method::Rebase] {
+        let levels = stack(&bench.trees, &bench, &base, &[("reed", &reed)], method).await;
+        assert_eq!(differs(&levels[0]), Vec::<String>::new(), "{method:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_level_that_changes_something_else_is_told() {
     let bench = Bench::new().await;
     let base = bench.tip("main");
