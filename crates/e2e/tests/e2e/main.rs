@@ -5,6 +5,7 @@ mod agents;
 mod builds_on;
 
 mod counting;
+mod crowd;
 mod fixture;
 mod forward;
 mod full_disk;
