@@ -31,6 +31,11 @@ pub enum FromRunner {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
+    /// The runner's newer report about itself; it replaces the one before.
+    About {
+        /// The report.
+        about: RunnerAbout,
+    },
     /// What happened, in the order of the numbers.
     Fact(Fact),
     /// A heartbeat.

@@ -6,6 +6,7 @@
 mod facts;
 mod link;
 mod minting;
+mod news;
 mod pace;
 mod ring;
 pub(crate) mod socket;

@@ -22,6 +22,7 @@ use super::Terminal;
 use super::facts::{self, Facts};
 use super::link::Link;
 use super::minting::{Minting, mint};
+use super::news::describe;
 use super::pace::Pace;
 use super::ring::{Exit, Screen};
 use super::trouble::{self, remember};
@@ -102,6 +103,7 @@ struct Desks {
     facts: Facts,
     tokens: Minting,
     trouble: watch::Sender<trouble::Said>,
+    news: watch::Sender<Option<RunnerAbout>>,
 }
 
 /// One connection of a runner.
@@ -154,7 +156,9 @@ impl Connection {
         let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
         let (trouble, said) = watch::channel(None);
         let remembering = tokio::spawn(remember(self.hub.clone(), self.caller.clone(), self.runner, stored, said));
-        let desks = Desks { facts, tokens, trouble };
+        let (news, told) = watch::channel(None);
+        let describing = tokio::spawn(describe(self.hub.clone(), self.caller.clone(), self.runner, told));
+        let desks = Desks { facts, tokens, trouble, news };
         let end = tokio::select! {
             biased;
             end = ended => Err(end),
@@ -165,6 +169,7 @@ impl Connection {
         storing.abort();
         minting.abort();
         remembering.abort();
+        describing.abort();
         self.write_heard(&link).await;
         self.seen(false, None).await;
         end
@@ -241,6 +246,9 @@ impl Connection {
                 link.hears_not(&silent);
                 self.hears_trouble(link, trouble, desks);
                 self.hub.touch(self.runner.to_string());
+            }
+            FromRunner::About { about } => {
+                desks.news.send_replace(Some(about));
             }
             FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
             FromRunner::Told { id, answer } => link.answered(id, Ok(answer)),

@@ -64,8 +64,7 @@ pub(super) async fn once(
         ended = read(&mut stream, &link, ear, &beats, options.patience) => ended,
         ended = heartbeat(&link, ear, &beats, options.patience) => ended,
         ended = tell_facts(&link, journal, acknowledged) => ended,
-        // The hub learns it only with a hello.
-        Ok(()) = about.changed() => Err(LinkError::News),
+        ended = tell_news(&link, about) => ended,
     }
 }
 
@@ -223,6 +222,16 @@ impl Beats {
         *sent = sent.split_off(&number.saturating_add(1));
         at
     }
+}
+
+/// Tells the hub what is new about this runner, such as an agent's version.
+async fn tell_news(link: &Link, about: &mut watch::Receiver<RunnerAbout>) -> Result<Infallible, LinkError> {
+    while about.changed().await.is_ok() {
+        let about = about.borrow_and_update().clone();
+        link.send(&FromRunner::About { about }).await.map_err(cut)?;
+    }
+    // Nobody looks for news any more.
+    std::future::pending().await
 }
 
 async fn tell_facts(link: &Link, journal: &Journal, acknowledged: u64) -> Result<Infallible, LinkError> {

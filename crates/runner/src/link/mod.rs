@@ -64,8 +64,6 @@ pub(crate) enum LinkError {
     OtherHub(domain::HubId),
     #[error("the hub has other facts than this journal: renumbering them under another journal id")]
     Behind,
-    #[error("there is news about this runner")]
-    News,
     #[error("the journal failed: {0}")]
     Journal(#[from] crate::JournalError),
 }
@@ -103,9 +101,6 @@ pub(crate) async fn run(
             Ok(never) => match never {},
             Err(error) => error,
         };
-        if matches!(error, LinkError::News) {
-            continue;
-        }
         // A hub that accepts and then fails must not be retried without a pause.
         if began.elapsed() > patience.longest_wait {
             backoff.reset();

@@ -12,7 +12,7 @@ use protocol::link::{
     RunnerAnswer, RunnerAsk, Subject, ToRunner, Wish, WishAnswer,
 };
 use protocol::terminal::TerminalFrame;
-use protocol::{CriterionResult, PROTOCOL, Problem, SessionState};
+use protocol::{CriterionResult, PROTOCOL, Problem, RunnerAbout, SessionState};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::tungstenite::Message;
@@ -65,6 +65,8 @@ struct State {
     allowed: Vec<WishAnswer>,
     /// The sessions that do not answer, as the last heartbeat named them.
     silent: Vec<SessionId>,
+    /// The runner's newest report about itself, after its hello.
+    about: Option<RunnerAbout>,
 }
 
 impl FakeHub {
@@ -96,6 +98,7 @@ impl FakeHub {
             retention: Vec::new(),
             allowed: Vec::new(),
             silent: Vec::new(),
+            about: None,
         };
         let shared = Arc::new(Shared {
             hub: HubId::generate(),
@@ -235,6 +238,15 @@ impl FakeHub {
             (state.connections >= times && state.outgoing.is_some()).then_some(())
         })
         .await;
+    }
+
+    /// The version of an agent that the runner told after its hello, and how many connections there were until then.
+    pub(crate) async fn version_of(&self, agent: &str) -> (String, usize) {
+        self.wait(&format!("the version of {agent}"), |state| {
+            let found = state.about.as_ref()?.agents.iter().find(|found| found.name == agent)?.version.clone()?;
+            Some((found, state.connections))
+        })
+        .await
     }
 
     pub(crate) fn facts(&self) -> Vec<Fact> {
@@ -416,6 +428,10 @@ impl Shared {
             }
             FromRunner::Heartbeat { silent, .. } => {
                 state.silent = silent.iter().map(|silent| silent.session).collect();
+                None
+            }
+            FromRunner::About { about } => {
+                state.about = Some(about);
                 None
             }
             FromRunner::Hello { .. } => None,

@@ -101,3 +101,22 @@ async fn two_runners_do_not_share_a_folder() {
     assert!(!second.status.success());
     assert!(String::from_utf8_lossy(&second.stderr).contains("in use by another runner"));
 }
+
+#[tokio::test]
+async fn news_about_a_runner_needs_no_new_link() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let (bin, go) = (runner.folder.path().join("bin"), runner.folder.path().join("go"));
+    std::fs::create_dir_all(&bin).unwrap();
+    // It tells its version only once the runner is connected.
+    let codex = format!("#!/bin/sh\nuntil [ -e '{}' ]; do sleep 0.05; done\necho codex-cli 9.8.7\n", go.display());
+    std::fs::write(bin.join("codex"), codex).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("codex"), mode).unwrap();
+    runner.set("PATH", &format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    runner.spawn();
+    hub.connected(1).await;
+    std::fs::write(&go, "").unwrap();
+    let (version, connections) = hub.version_of("codex").await;
+    assert!(version.contains("9.8.7") && connections == 1, "{version}, {connections} connections");
+}

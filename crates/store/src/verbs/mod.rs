@@ -33,7 +33,7 @@ pub use landing::{MAX_LANDINGS, PublishEnded, PublishResult, Publishing, PullReq
 pub use merge::TendMerges;
 pub use observers::UseObserverLink;
 pub use reviews::{ChangesFrom, ChangesOf, SentBack};
-pub use runners::{NameRunner, SeeRunner, TroubleRunner};
+pub use runners::{DescribeRunner, NameRunner, SeeRunner, TroubleRunner};
 pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner};

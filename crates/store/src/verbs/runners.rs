@@ -233,6 +233,34 @@ impl Command for SeeRunner {
     }
 }
 
+/// Stores a connected runner's newer description of itself, and announces it.
+#[derive(Debug, Serialize)]
+pub struct DescribeRunner {
+    /// The runner.
+    pub runner: RunnerId,
+    /// The description.
+    pub about: RunnerAbout,
+}
+
+impl Command for DescribeRunner {
+    type Output = ();
+    const VERB: &'static str = "runner.about";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        let Some(row) = row else { return Ok(()) };
+        let before = runner(&row, tx.now)?;
+        let about = Some(harmless(self.about.clone()));
+        if before.about == about {
+            return Ok(());
+        }
+        let sql = "UPDATE runners SET about = $1 WHERE id = $2";
+        tx.run(sql, args![about.as_ref().map(to_json), self.runner.to_string()]).await?;
+        announce(tx, Change::Runner { runner: Runner { about, ..before } });
+        Ok(())
+    }
+}
+
 /// Stores whether a runner can write its journal, and announces it.
 #[derive(Debug, Serialize)]
 pub struct TroubleRunner {

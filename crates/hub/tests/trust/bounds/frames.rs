@@ -43,6 +43,7 @@ fn from_runner(frame: &FromRunner) -> &'static str {
     match frame {
         FromRunner::Hello { .. } => "once, within 5 s",
         FromRunner::Fact(_) => "1,024 with 16 MiB wait to be stored; further ones wait in the socket; see the facts",
+        FromRunner::About { .. } => "replaces the one before; stored once in a second",
         FromRunner::Heartbeat { .. } => "replaces the one before; a trouble is stored once in a second",
         FromRunner::Told { .. } | FromRunner::Refused { .. } => "only for what was asked",
         FromRunner::TokenWanted { .. } => "two tokens for each session in 5 s, 256 sessions, one after the other",
