@@ -3,7 +3,7 @@
 use crate::bare::{Oid, oid};
 use crate::git::failed;
 use crate::options::Author;
-use crate::process::Input;
+use crate::process::{Ended, Input};
 use crate::scan::paths;
 use crate::store::Store;
 use crate::{Error, Result};
@@ -46,10 +46,15 @@ pub(crate) struct Read {
 }
 
 impl Store {
+    /// What git says about a merge: the tree, which has markers where the commits conflict, then the paths in conflict.
+    pub(crate) async fn merge_tree(&self, ours: &Oid, theirs: &Oid) -> Result<Ended> {
+        let git = self.git("merge-tree").args(["--write-tree", "--name-only", "--no-messages", "-z"]);
+        git.operands([ours, theirs]).ended(|_| {}).await
+    }
+
     /// Merges two commits.
     pub(crate) async fn merge(&self, ours: &Oid, theirs: &Oid) -> Result<Merged> {
-        let git = self.git("merge-tree").args(["--write-tree", "--name-only", "--no-messages", "-z"]);
-        let ended = git.operands([ours, theirs]).ended(|_| {}).await?;
+        let ended = self.merge_tree(ours, theirs).await?;
         match ended.status.code() {
             Some(0) => {
                 let tree = ended.stdout.split(|b| *b == 0).next().unwrap_or_default();

@@ -15,8 +15,7 @@ impl Worktrees {
     /// The conflicting lines of two commits with both sides, file by file; empty if they merge. Both must be in the store.
     pub async fn sides(&self, location: &Location, ours: &Oid, theirs: &Oid) -> Result<String> {
         let store = Store(self.layout().store(Some(location)));
-        let git = store.git("merge-tree").args(["--write-tree", "--name-only", "--no-messages", "-z"]);
-        let ended = git.operands([ours, theirs]).ended(|_| {}).await?;
+        let ended = store.merge_tree(ours, theirs).await?;
         let said = paths(&ended.stdout);
         let (Some(1), Some(tree)) = (ended.status.code(), said.first()) else { return Ok(String::new()) };
         let tree = oid(&tree.to_string_lossy())?;
