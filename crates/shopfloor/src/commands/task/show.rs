@@ -41,7 +41,13 @@ fn render(detail: &TaskDetail, project: &str, out: &Output) -> String {
     part("Acceptance", criteria(&task.acceptance, reports, out));
     part("Dependencies", deps.iter().map(|dep| other(dep, out)).collect());
     part("Dependants", dependants.iter().map(|dep| other(dep, out)).collect());
-    part("Attempts", attempts.iter().map(|attempt| tried(attempt, out)).collect());
+    let newest = attempts.last().map(|attempt| attempt.number);
+    let changes = |attempt: &Attempt| match newest == Some(attempt.number) {
+        // The newest work is kept longer than its workspace.
+        true => attempt.workspace.map(|_| format!("`shopfloor task diff {}`", task.short)),
+        false => attempt.workspace.map(|workspace| format!("`shopfloor workspace diff {workspace}`")),
+    };
+    part("Attempts", attempts.iter().map(|attempt| tried(attempt, changes(attempt), out)).collect());
     part("Reports", reports.iter().map(|report| reported(report, out)).collect());
     part("Questions", escalations.iter().map(|escalation| asked(escalation, out)).collect());
     parts.join("\n\n")
@@ -98,7 +104,7 @@ fn other(task: &TaskLine, out: &Output) -> String {
     format!("  {}  {}  {title}", words::task_style(task.status).paint(&status, out.color), task.short)
 }
 
-fn tried(attempt: &Attempt, out: &Output) -> String {
+fn tried(attempt: &Attempt, changes: Option<String>, out: &Output) -> String {
     let end = attempt.ended_at.map(|end| {
         let took = end.as_millis().saturating_sub(attempt.started_at.as_millis());
         format!(" after {}", words::stretch(u64::try_from(took).unwrap_or(0)))
@@ -110,7 +116,7 @@ fn tried(attempt: &Attempt, out: &Output) -> String {
     lines.extend(attempt.reason.as_ref().map(|why| deeper(why, 5)));
     let mut add = |name: &str, value: Option<String>| lines.extend(value.map(|value| format!("     {name}: {value}")));
     add("branch", attempt.branch.clone());
-    add("workspace", attempt.workspace.map(|workspace| format!("`shopfloor workspace diff {workspace}`")));
+    add("changes", changes);
     for session in &attempt.sessions {
         add("session", Some(format!("`shopfloor session log {session}`, `shopfloor recording play {session}`")));
     }
