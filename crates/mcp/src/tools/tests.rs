@@ -301,7 +301,6 @@ fn example(name: &str, schema: &Value) -> Value {
     match (schema["type"].as_str().unwrap(), schema["enum"].as_array()) {
         (_, Some(words)) => words[0].clone(),
         ("string", _) if name == "task" || name == "after" => json!(TaskId::generate()),
-        ("string", _) if name == "thread" => json!(domain::ThreadId::generate()),
         ("string", _) if name == "activity" => json!(domain::ActivityId::generate()),
         ("string", _) if name == "thread" => json!(domain::ThreadId::generate()),
         ("string", _) => json!("text"),

@@ -73,7 +73,7 @@ export function placeAt(rows: readonly TaskLine[], moved: readonly TaskLine[], a
   return { priority: found.priority, before: next?.id ?? null };
 }
 
-/** A priority, so many steps higher or lower, within the bounds. */
+/** The priority `by` steps higher, or lower if negative, within its bounds. */
 export function stepped(priority: number, by: number): number {
   return Math.min(PRIORITIES[0], Math.max(0, priority + by));
 }

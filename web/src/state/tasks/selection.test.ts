@@ -18,7 +18,7 @@ it("toggles, and extends from the last one in both directions", () => {
   expect(selection.ids.size).toBe(0);
 });
 
-it("starts a range anew in another column", () => {
+it("starts a new range in another column", () => {
   const selection = new Selection();
   selection.extend(COLUMN, "b");
   selection.extend(["x", "y", "z"], "y");

@@ -258,8 +258,8 @@ async fn report_ended(tx: &mut Tx<'_>, landing: LandingId, how: Ended) -> Result
     }
 }
 
-/// Stops the landing of a report that was judged otherwise. Work that is being pushed lands all the same. Boxed, because
-/// the end of a landing can judge reports.
+/// Stops the landing of a report that got its verdict otherwise. A push that has begun still lands. Boxed, because the
+/// end of a landing can judge reports.
 pub(crate) fn withdraw<'a>(
     tx: &'a mut Tx<'_>,
     report: ReportId,
