@@ -84,6 +84,8 @@ ids! {
     WorkspaceId = "wsp", "^wsp_[0-9a-f]{32}$";
     /// One agent process in a terminal.
     SessionId = "ses", "^ses_[0-9a-f]{32}$";
+    /// A place where the work of two activities meets.
+    OverlapId = "ovl", "^ovl_[0-9a-f]{32}$";
     /// A unit of work that can be handed out.
     TaskId = "tsk", "^tsk_[0-9a-f]{32}$";
     /// A slot on a runner that takes tasks.
@@ -96,6 +98,18 @@ ids! {
     MergeRunId = "mrn", "^mrn_[0-9a-f]{32}$";
     /// One piece of work on its way to the repository.
     LandingId = "lnd", "^lnd_[0-9a-f]{32}$";
+    /// A handoff of one session's work to a fresh session.
+    HandoffId = "hnd", "^hnd_[0-9a-f]{32}$";
+    /// A recipe of a project, in all its versions.
+    RecipeId = "rcp", "^rcp_[0-9a-f]{32}$";
+    /// One run of a recipe.
+    ExecutionId = "exe", "^exe_[0-9a-f]{32}$";
+    /// What starts executions of a recipe.
+    ScheduleId = "sch", "^sch_[0-9a-f]{32}$";
+    /// An address where another service tells a project what happened.
+    HookId = "hok", "^hok_[0-9a-f]{32}$";
+    /// What an execution, task or agent left for others to read.
+    ArtifactId = "art", "^art_[0-9a-f]{32}$";
     /// A question to a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
     /// A thread of comments on changed lines.
@@ -116,6 +130,10 @@ ids! {
     ObserverId = "obs", "^obs_[0-9a-f]{32}$";
     /// A browser that is logged in.
     LoginId = "lgn", "^lgn_[0-9a-f]{32}$";
+    /// A place that a person's notifications go to.
+    ChannelId = "chn", "^chn_[0-9a-f]{32}$";
+    /// A notification to one channel; every attempt to deliver it has the same.
+    NotificationId = "ntf", "^ntf_[0-9a-f]{32}$";
     /// A hub's database, so that a client notices when it is another one.
     HubId = "hub", "^hub_[0-9a-f]{32}$";
 }

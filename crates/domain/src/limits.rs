@@ -16,3 +16,5 @@ pub const MAX_LISTED_CHARACTERS: usize = 8 << 20;
 pub const MAX_OF_ONE_TASK: usize = 200;
 /// Late reports that are kept per attempt.
 pub const MAX_LATE_REPORTS: u32 = 10;
+/// Channels of one person for notifications.
+pub const MAX_CHANNELS: u32 = 200;

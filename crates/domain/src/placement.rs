@@ -1,6 +1,7 @@
 //! Chooses a runner for a session. Pure: the caller brings the facts.
 
 use crate::RunnerId;
+use crate::text::counted;
 
 /// The facts about a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,9 +16,9 @@ pub struct Candidate {
     pub trouble: Option<String>,
     /// Its labels.
     pub labels: Vec<String>,
-    /// The agents that are installed there.
+    /// The agents that are installed there; empty if it was never connected.
     pub agents: Vec<String>,
-    /// Missing agents, each with the command that installs it.
+    /// Missing agents, each with the command that installs it; empty if none is known.
     pub installs: Vec<(String, String)>,
     /// How many sessions it runs at once.
     pub capacity: u32,
@@ -43,19 +44,62 @@ pub fn place(needs: Needs<'_>, candidates: &[Candidate]) -> Result<RunnerId, Str
             "you have no runner: `shopfloor up` starts one, and `shopfloor runner create NAME` registers one".into()
         );
     }
+    let named = || candidates.iter().filter(|candidate| needs.runner.is_none_or(|runner| runner == candidate.runner));
+    if let Some(unknown) = unknown_agent(needs.agent, named()) {
+        return Err(unknown);
+    }
     let fitting = candidates.iter().filter(|candidate| why_not(needs, candidate).is_none());
     // By relative load, then by name, so that the choice does not depend on an order.
     let load = |candidate: &Candidate| u64::from(candidate.sessions) * 1_000 / u64::from(candidate.capacity.max(1));
     if let Some(chosen) = fitting.min_by_key(|candidate| (load(candidate), candidate.name.clone(), candidate.runner)) {
         return Ok(chosen.runner);
     }
-    let named = candidates.iter().filter(|candidate| needs.runner.is_none_or(|runner| runner == candidate.runner));
     let reasons: Vec<String> =
-        named.filter_map(|candidate| Some(format!("`{}` {}", candidate.name, why_not(needs, candidate)?))).collect();
+        named().filter_map(|candidate| Some(format!("`{}` {}", candidate.name, why_not(needs, candidate)?))).collect();
     match reasons.is_empty() {
         true => Err("this is not one of your runners".into()),
         false => Err(format!("none of your runners can run it: {}", reasons.join("; "))),
     }
+}
+
+impl Candidate {
+    /// The agents that it knows, installed or not.
+    fn known(&self) -> impl Iterator<Item = &str> {
+        self.agents.iter().chain(self.installs.iter().map(|(agent, _)| agent)).map(String::as_str)
+    }
+
+    /// That an agent is not installed there, and how to install it.
+    fn lacks(&self, agent: &str) -> String {
+        match self.installs.iter().find(|(missing, command)| missing == agent && !command.is_empty()) {
+            Some((_, command)) => format!("has no `{agent}` installed (install it there with `{command}`)"),
+            None => format!("has no `{agent}` installed"),
+        }
+    }
+}
+
+/// That none of these runners knows an agent, with those that they know; `None` if one does or may.
+pub fn unknown_agent<'a>(agent: &str, runners: impl IntoIterator<Item = &'a Candidate>) -> Option<String> {
+    let mut known: Vec<&str> = Vec::new();
+    for runner in runners {
+        // A runner that was never connected has not said what it knows.
+        runner.known().next()?;
+        for one in runner.known() {
+            if !known.contains(&one) {
+                known.push(one);
+            }
+        }
+    }
+    let unknown = !known.is_empty() && !known.contains(&agent);
+    unknown.then(|| format!("unknown agent `{agent}`; known: {}", known.join(", ")))
+}
+
+/// Why an agent cannot run on a runner: nobody knows it, or it is not installed there; `None` if it is.
+pub fn missing_agent(agent: &str, runner: &Candidate) -> Option<String> {
+    if runner.agents.iter().any(|known| known == agent) {
+        return None;
+    }
+    let lacks = || format!("its runner `{}` {}", runner.name, runner.lacks(agent));
+    Some(unknown_agent(agent, [runner]).unwrap_or_else(lacks))
 }
 
 fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
@@ -72,20 +116,10 @@ fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
         return Some(format!("has no label `{missing}`"));
     }
     if !candidate.agents.iter().any(|agent| agent == needs.agent) {
-        let install = candidate.installs.iter().find(|(agent, _)| agent == needs.agent);
-        let mut known: Vec<&str> = Vec::new();
-        let installable = candidate.installs.iter().map(|(agent, _)| agent);
-        for agent in candidate.agents.iter().chain(installable) {
-            if !known.contains(&agent.as_str()) {
-                known.push(agent);
-            }
-        }
-        return Some(match install {
-            Some((agent, command)) => format!("has no `{agent}` installed (install it there with `{command}`)"),
-            None => format!("has no agent `{}`; known: {}", needs.agent, known.join(", ")),
-        });
+        return Some(candidate.lacks(needs.agent));
     }
-    (candidate.sessions >= candidate.capacity).then(|| format!("is full, with {} sessions", candidate.sessions))
+    let full = || format!("is full, with {}", counted(candidate.sessions, "session", "sessions"));
+    (candidate.sessions >= candidate.capacity).then(full)
 }
 
 #[cfg(test)]
@@ -123,11 +157,18 @@ mod tests {
         let error = place(Needs { runner: Some(full.runner), ..needs() }, &all).unwrap_err();
         assert!(error.contains("`full` cannot work now: its disk is full"), "{error}");
         let error = place(Needs { agent: "gemini", ..needs() }, &all).unwrap_err();
-        assert!(
-            error.contains("`busy` has no agent `gemini`; known: codex, shell, claude")
-                && error.contains("`away` is not"),
-            "{error}"
-        );
+        assert_eq!(error, "unknown agent `gemini`; known: codex, shell, claude");
+        let knows = Candidate { agents: vec!["gemini".into()], capacity: 0, ..candidate("knows", 0) };
+        let error = place(Needs { agent: "gemini", ..needs() }, &[busy.clone(), knows]).unwrap_err();
+        assert!(error.contains("`busy` has no `gemini` installed; `knows` is full"), "{error}");
+        let new = Candidate { connected: false, agents: Vec::new(), installs: Vec::new(), ..candidate("new", 0) };
+        let error = place(Needs { agent: "gemini", ..needs() }, &[busy.clone(), new]).unwrap_err();
+        assert!(error.contains("`busy` has no `gemini` installed; `new` is not connected"), "{error}");
+        assert_eq!(missing_agent("codex", &idle), None);
+        let said = missing_agent("claude", &idle).unwrap();
+        assert_eq!(said, "its runner `idle` has no `claude` installed (install it there with `npm install claude`)");
+        let said = missing_agent("nonesuch", &idle).unwrap();
+        assert_eq!(said, "unknown agent `nonesuch`; known: codex, shell, claude");
         let error = place(Needs { agent: "claude", ..needs() }, &all).unwrap_err();
         assert!(
             error.contains("`idle` has no `claude` installed (install it there with `npm install claude`)"),

@@ -90,6 +90,24 @@ words! {
 }
 
 words! {
+    /// A kind of thing that a search finds.
+    SearchKind {
+        /// A project.
+        Project = "project",
+        /// An activity.
+        Activity = "activity",
+        /// A task.
+        Task = "task",
+        /// A chat message.
+        Message = "message",
+        /// A session that has not ended, or has no recording.
+        Session = "session",
+        /// The recording of an ended session.
+        Recording = "recording",
+    }
+}
+
+words! {
     /// What an activity's link points at.
     LinkKind {
         /// A git clone on a runner, on its own branch.

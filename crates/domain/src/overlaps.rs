@@ -1,0 +1,29 @@
+//! The words of overlaps.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::values::words;
+
+words! {
+    /// How the work of two activities meets, in order of severity.
+    OverlapKind {
+        /// Both change a file; git merges the changes.
+        SameFile = "same_file",
+        /// One moves a file that the other changes; git merges the changes.
+        RenamedUnder = "renamed_under",
+        /// Both change the same lines, or lines that touch: git will report a conflict.
+        SameLines = "same_lines",
+        /// The changes exclude each other, as when one deletes a file that the other changes: git will report a conflict.
+        Contradiction = "contradiction",
+    }
+}
+
+impl OverlapKind {
+    /// Whether git cannot merge the two.
+    pub fn conflicts(self) -> bool {
+        matches!(self, Self::SameLines | Self::Contradiction)
+    }
+}
