@@ -1,26 +1,14 @@
 //! A criterion as one line: `command: cargo test`, `file_exists: src/lexer.rs`, JSON, or words for a person to judge.
 
+use domain::near::{self, CRITERIA};
 use protocol::{Criterion, FileFormat};
 
-use super::near::nearest;
 use super::words;
-
-const KINDS: &[&str] = &[
-    "file_exists",
-    "file_matches",
-    "command",
-    "only_touches",
-    "no_conflict_with_base",
-    "committed",
-    "approved",
-    "merged",
-    "text",
-];
 
 /// Whether a line can only be a criterion; `text: …` may also be part of a description.
 pub(super) fn is_one(line: &str) -> bool {
     match line.split_once(':') {
-        Some((kind, _)) => kind != "text" && KINDS.contains(&kind),
+        Some((kind, _)) => kind != "text" && CRITERIA.contains(&kind),
         None => matches!(line.trim(), "committed" | "no_conflict_with_base" | "approved" | "merged"),
     }
 }
@@ -29,7 +17,7 @@ pub(super) fn is_one(line: &str) -> bool {
 pub fn parse(text: &str) -> Result<Criterion, String> {
     let text = text.trim();
     if text.starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| format!("this is not a criterion: {error}"));
+        return json(text);
     }
     let (kind, rest) = text.split_once(':').map_or((text, ""), |(kind, rest)| (kind.trim_end(), rest.trim()));
     let rest = rest.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).unwrap_or(rest);
@@ -49,12 +37,66 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
         }
         "only_touches" => needed("a pattern").and_then(|()| Ok(Criterion::OnlyTouches { globs: words::split(rest)? })),
         "text" if text.contains(':') => needed("a text").map(|()| Criterion::Text { text: rest.to_owned() }),
-        _ => match nearest(&word, KINDS.iter().copied()).filter(|_| !kind.contains(' ')) {
-            Some(meant) => Err(format!(
-                "`{kind}` is not a kind of criterion; did you mean `{meant}`? (write `text: …` for plain text)"
-            )),
-            None => Ok(Criterion::Text { text: text.to_owned() }),
-        },
+        "no_conflict_with_base" | "committed" | "approved" | "merged" => Err(format!(
+            "`{word}` takes nothing after it; for a text that a person judges, write `text: {}`",
+            shortened(text)
+        )),
+        "command" | "text" => Err(format!("`{word}` needs more: write `{word}: …`")),
+        _ => {
+            unknown(text, kind)?;
+            Ok(Criterion::Text { text: text.to_owned() })
+        }
+    }
+}
+
+/// Parses a criterion that is written as JSON.
+fn json(text: &str) -> Result<Criterion, String> {
+    let read = serde_json::from_str::<serde_json::Value>(text).and_then(|value| {
+        let kind = value["kind"].as_str().filter(|kind| !CRITERIA.contains(kind)).map(str::to_owned);
+        kind.map_or_else(|| serde_json::from_value(value).map(Ok), |kind| Ok(Err(kind)))
+    });
+    match read {
+        Ok(Ok(criterion)) => Ok(criterion),
+        Ok(Err(kind)) => {
+            let meant = near::criterion(&kind).map(|meant| format!("did you mean `{meant}`?"));
+            let meant = meant.unwrap_or_else(|| format!("known: {}", CRITERIA.join(", ")));
+            Err(format!("`{kind}` is not a kind of criterion; {meant}"))
+        }
+        Err(error) => Err(format!("this is not a criterion: {error}")),
+    }
+}
+
+/// Refuses a line that names a kind of criterion which does not exist: one lower-case word directly followed by `: `, or
+/// a single word that resembles a kind. All other lines are texts; `text: …` makes a text of any line.
+fn unknown(text: &str, kind: &str) -> Result<(), String> {
+    let label = text.split_once(':').is_some_and(|(word, rest)| is_word(word) && !rest.starts_with(|c| c != ' '));
+    let meant = if kind.contains(char::is_whitespace) { None } else { near::criterion(kind) };
+    let other = if label { meant } else { meant.filter(|_| !near::is_other_word(kind)) };
+    match (other, label) {
+        (Some(meant), _) => Err(format!(
+            "`{kind}` is not a kind of criterion; did you mean `{meant}`? For a text that a person judges, write `text: {}`",
+            shortened(text)
+        )),
+        (None, true) => Err(format!(
+            "`{kind}` is not a kind of criterion; known: {}. For a text that a person judges, write `text: {}`",
+            CRITERIA.join(", "),
+            shortened(text)
+        )),
+        (None, false) => Ok(()),
+    }
+}
+
+/// A lower-case word, such as `command` or `file_exists`.
+fn is_word(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inside)
+}
+
+/// The beginning of a text, for a message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -143,7 +185,13 @@ mod tests {
         check("text: committed", text("committed"));
         check("Reads well to somebody new: try it", text("Reads well to somebody new: try it"));
         check("command line help is complete", text("command line help is complete"));
-        check("note: short", text("note: short"));
+        check("Note: short", text("Note: short"));
+        check("text: note: short", text("note: short"));
+        check("It works: no panic", text("It works: no panic"));
+        check("https://example.org/ answers", text("https://example.org/ answers"));
+        check("ratio 2:1 holds", text("ratio 2:1 holds"));
+        check("12: the clock strikes", text("12: the clock strikes"));
+        check("check", text("check"));
         check(r#"{"kind": "file_exists", "path": "x"}"#, Criterion::FileExists { path: "x".into() });
         let Ok(Criterion::FileMatches { path, regex, min_words, parses, .. }) =
             parse(r"file_matches: a.json regex='b \d' min_words=3 parses=json")
@@ -159,6 +207,13 @@ mod tests {
         for (line, part) in [
             ("comand: cargo test", "did you mean `command`"),
             ("file_exist: x", "did you mean `file_exists`"),
+            ("cmd: cargo test", "did you mean `command`"),
+            ("run: make", "write `text: run: make`"),
+            ("committed: everything", "takes nothing after it"),
+            ("command", "write `command: …`"),
+            ("cmd:", "did you mean `command`"),
+            ("note: short", "did you mean `text`"),
+            ("performance: it is fast", "known: file_exists, file_matches, command"),
             ("aproved", "did you mean `approved`"),
             ("commited", "did you mean `committed`"),
             ("command:", "needs a program"),
@@ -166,7 +221,10 @@ mod tests {
             ("file_matches: a.json min_words=many", "number of words"),
             ("file_matches: a.json parses=word", "json, jsonl"),
             ("file_matches: a.json big", "not one of"),
-            ("{\"kind\": \"nothing\"}", "not a criterion"),
+            ("{\"kind\": \"nothing\"}", "`nothing` is not a kind of criterion; known: file_exists,"),
+            ("{\"kind\": \"tests\"}", "did you mean `command`?"),
+            ("{\"kind\": \"file_exists\"}", "not a criterion: missing field `path`"),
+            ("{\"kind\"", "not a criterion: EOF"),
             ("", "empty"),
         ] {
             let said = parse(line).unwrap_err();

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::node::{Kind, Node};
-use super::{Entry, Fault, Found, Lines, shape};
+use super::{Entry, Fault, Found, Lines, accept, shape};
 
 /// One task, a list, or an object with a list.
 pub(super) fn read(text: &str) -> Found {
     let mut found = Found::default();
-    let node = match Node::parse(text, 1) {
+    let mut node = match Node::parse(text, 1) {
         Ok(node) => node,
         Err((line, reason)) => {
             let several = reason.contains("trailing characters") && text.trim_start().starts_with('{');
@@ -23,25 +23,28 @@ pub(super) fn read(text: &str) -> Found {
         }
     };
     let schema = task_schema();
-    match &node.kind {
+    let what = node.what();
+    let file = node.field("tasks").is_some();
+    match &mut node.kind {
         Kind::List(items) => list(items, &schema, &mut found),
-        Kind::Fields(fields) if node.field("tasks").is_some() => {
+        Kind::Fields(fields) if file => {
             for (name, value) in fields.iter().filter(|(name, _)| name != "tasks") {
                 let reason = "unknown field beside `tasks`; put the fields of a task into the task";
                 found.faults.push(Fault::new(value.line, name, reason));
             }
-            match node.field("tasks").map(|tasks| (&tasks.kind, tasks)) {
-                Some((Kind::List(items), _)) => list(items, &schema, &mut found),
-                Some((_, tasks)) => {
-                    let reason = format!("is {}; expected a list", tasks.what());
+            let Some((_, tasks)) = fields.iter_mut().find(|(name, _)| name == "tasks") else { return found };
+            let what = tasks.what();
+            match &mut tasks.kind {
+                Kind::List(items) => list(items, &schema, &mut found),
+                _ => {
+                    let reason = format!("is {what}; expected a list");
                     found.faults.push(Fault::new(tasks.line, "tasks", reason));
                 }
-                None => {}
             }
         }
-        Kind::Fields(_) => one(&node, &schema, String::new(), &mut found),
+        Kind::Fields(_) => one(&mut node, &schema, String::new(), &mut found),
         _ => {
-            let reason = format!("is {}; expected a task, a list of tasks, or an object with `tasks`", node.what());
+            let reason = format!("is {what}; expected a task, a list of tasks, or an object with `tasks`");
             found.faults.push(Fault::new(node.line, "", reason));
         }
     }
@@ -56,7 +59,7 @@ pub(super) fn read_lines(text: &str) -> Found {
     for (at, (index, line)) in lines.enumerate() {
         let path = format!("tasks[{at}]");
         match Node::parse(line, index + 1) {
-            Ok(node) => one(&node, &schema, path, &mut found),
+            Ok(mut node) => one(&mut node, &schema, path, &mut found),
             Err((line, reason)) => {
                 found.faults.push(Fault::new(line, path, reason));
                 // A value that spans several lines makes every line invalid.
@@ -71,14 +74,15 @@ pub(super) fn read_lines(text: &str) -> Found {
     found
 }
 
-fn list(items: &[Node], schema: &Value, found: &mut Found) {
-    for (at, item) in items.iter().enumerate() {
+fn list(items: &mut [Node], schema: &Value, found: &mut Found) {
+    for (at, item) in items.iter_mut().enumerate() {
         one(item, schema, format!("tasks[{at}]"), found);
     }
 }
 
-fn one(node: &Node, schema: &Value, path: String, found: &mut Found) {
-    let faults = shape::check(node, schema, "TaskAdd", &path);
+fn one(node: &mut Node, schema: &Value, path: String, found: &mut Found) {
+    let mut faults = accept::read(node, &path);
+    faults.extend(shape::check(node, schema, "TaskAdd", &path));
     let fine = faults.is_empty();
     found.faults.extend(faults);
     let (task, places) = match serde_json::from_value(node.to_value()) {
@@ -113,6 +117,7 @@ fn salvage(node: &Node) -> (TaskAdd, HashMap<&'static str, Vec<usize>>) {
         deps: several(node, "deps", &mut places),
         priority: node.field("priority").and_then(one),
         needs: several(node, "needs", &mut places),
+        labels: several(node, "labels", &mut places),
         activity: node.field("activity").and_then(one),
     };
     (task, places)

@@ -2,12 +2,12 @@
 //!
 //! The CLI and the hub share this grammar; the hub parses for the page. This crate opens no file and needs no hub.
 
+mod accept;
 mod criterion;
 mod json;
 mod lines;
 mod markdown;
 mod meaning;
-mod near;
 mod node;
 mod render;
 mod shape;
@@ -23,7 +23,7 @@ use serde::Serialize;
 pub use criterion::{parse as criterion, say as say_criterion};
 pub use meaning::no_acceptance;
 pub use render::{render, say_edit};
-pub use words::join as line_of;
+pub use words::{join as line_of, split as words_of};
 
 use lines::Lines;
 

@@ -246,6 +246,7 @@ impl Item {
                 Field::Files => several(&mut task.files, "files", value, line, &mut entry.lines),
                 Field::Deps => several(&mut task.deps, "deps", value, line, &mut entry.lines),
                 Field::Needs => several(&mut task.needs, "needs", value, line, &mut entry.lines),
+                Field::Labels => several(&mut task.labels, "labels", value, line, &mut entry.lines),
                 Field::Priority => match value.parse::<u8>() {
                     Ok(priority @ 0..=9) => task.priority = Some(priority),
                     _ => {

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{Short, TaskId};
+use domain::{Short, TaskId, labels};
 use engine::tasks::similar::Gist;
 use engine::tasks::{criteria, graph};
 use protocol::Criterion;
 
-use super::near::hint;
 use super::{Entry, Fault, Found};
+use domain::near::hint;
 
 /// How many tasks a hub accepts at once.
 const MOST: usize = 10_000;
@@ -21,6 +21,9 @@ pub(super) fn check(found: &mut Found) {
     for entry in &found.entries {
         faults.extend(deps(entry, &names, &found.done));
         faults.extend(texts(entry));
+        // Too many labels in JSON were reported with its shape.
+        let known = |fault: &Fault| found.faults.iter().any(|known| known.path == fault.path);
+        faults.extend(labels(entry).into_iter().filter(|fault| !known(fault)));
         for (at, criterion) in entry.task.acceptance.iter().enumerate() {
             let place = entry.item("acceptance", at);
             faults.extend(
@@ -113,6 +116,12 @@ fn texts(entry: &Entry) -> Vec<Fault> {
         faults.extend(outside(file).map(|reason| entry.fault(&entry.item("files", at), reason)));
     }
     faults
+}
+
+fn labels(entry: &Entry) -> Option<Fault> {
+    let (at, why) = labels::check(&entry.task.labels).err()?;
+    let place = at.map_or_else(|| "labels".to_owned(), |at| entry.item("labels", at));
+    Some(entry.fault(&place, why.to_string()))
 }
 
 fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {

@@ -48,6 +48,21 @@ impl Node {
         }
     }
 
+    /// A value that stands on one line.
+    pub(super) fn on(line: usize, value: Value) -> Self {
+        let kind = match value {
+            Value::Null => Kind::Null,
+            Value::Bool(value) => Kind::Bool(value),
+            Value::Number(number) => Kind::Number(number),
+            Value::String(text) => Kind::Text(text),
+            Value::Array(items) => Kind::List(items.into_iter().map(|item| Self::on(line, item)).collect()),
+            Value::Object(fields) => {
+                Kind::Fields(fields.into_iter().map(|(name, value)| (name, Self::on(line, value))).collect())
+            }
+        };
+        Self { line, kind }
+    }
+
     /// The value of a field.
     pub(super) fn field(&self, name: &str) -> Option<&Self> {
         match &self.kind {

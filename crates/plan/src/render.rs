@@ -38,7 +38,9 @@ fn markdown(task: &TaskAdd) -> String {
         });
         goes_on = !line.trim().is_empty();
     }
-    for (name, list) in [("files", &task.files), ("after", &task.deps), ("needs", &task.needs)] {
+    for (name, list) in
+        [("files", &task.files), ("after", &task.deps), ("needs", &task.needs), ("labels", &task.labels)]
+    {
         if !list.is_empty() {
             lines.push(format!("  - {name}: {}", list.join(", ")));
         }
@@ -119,6 +121,7 @@ mod tests {
             files: vec!["src/lexer.rs".to_owned(), "src/*.rs".to_owned()],
             deps: vec!["CALC-3".to_owned()],
             needs: vec!["rust".to_owned()],
+            labels: vec!["ui".to_owned(), "area/web".to_owned()],
             ..task("Write the lexer\n\nKeep comments.\n\n- one\n- two")
         };
         let (format, text) = render(&all);
@@ -127,7 +130,7 @@ mod tests {
             text,
             "- [ ] Write the lexer\n  Keep comments.\n\n  - one\n  - two\n  - context: The old one\n    is in git.\n  \
              - context:\n  - context: Under v1.\n  - files: src/lexer.rs, src/*.rs\n  - after: CALC-3\n  - needs: rust\n  \
-             - priority: 5\n  - accept: command: cargo test 'a b'\n  - accept: committed\n  - accept: file_exists: a b.rs\n  \
+             - labels: ui, area/web\n  - priority: 5\n  - accept: command: cargo test 'a b'\n  - accept: committed\n  - accept: file_exists: a b.rs\n  \
              - accept: It reads well\n"
         );
         assert!(same(&back(&all).1, &all));

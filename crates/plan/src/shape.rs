@@ -3,9 +3,9 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::near::hint;
 use super::node::{Kind, Node};
 use super::{Fault, join};
+use domain::near::{self, hint};
 
 /// All errors in `node` as the schema's definition `name`.
 pub(super) fn check(node: &Node, schema: &Value, name: &str, path: &str) -> Vec<Fault> {
@@ -13,6 +13,9 @@ pub(super) fn check(node: &Node, schema: &Value, name: &str, path: &str) -> Vec<
     checker.value(node, &schema["$defs"][name], path);
     checker.faults
 }
+
+/// A criterion as a line.
+const LINE: &str = "\"command: make test\"";
 
 struct Checker<'a> {
     defs: &'a Value,
@@ -52,6 +55,22 @@ impl Checker<'_> {
             }
             return;
         }
+        // A line in place of an object was read before.
+        let line = ways.iter().any(|way| way["type"] == "string");
+        if line && matches!(node.kind, Kind::Text(_)) {
+            return;
+        }
+        if let Some(way) = ways.iter().find(|way| way["$ref"].is_string()).filter(|_| line) {
+            let what = node.what();
+            return match node.kind {
+                Kind::Fields(_) => self.value(node, way, path),
+                _ => self.say(
+                    node,
+                    path,
+                    format!("is {what}; expected a line such as {LINE}, or an object with a `kind`"),
+                ),
+            };
+        }
         let kind_of = |way: &Value| way["properties"]["kind"]["enum"][0].as_str().map(str::to_owned);
         let kinds: Vec<String> = ways.iter().filter_map(kind_of).collect();
         let all = kinds.join(", ");
@@ -67,7 +86,8 @@ impl Checker<'_> {
         match ways.iter().find(|way| kind_of(way).as_deref() == Some(word)) {
             Some(way) => self.value(node, way, path),
             None => {
-                let meant = hint(word, kinds.iter().map(String::as_str));
+                let meant = near::criterion(word).filter(|meant| kinds.iter().any(|kind| kind == meant));
+                let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
                 self.say(kind, &join(path, "kind"), format!("`{word}` is not one of: {all}{meant}"));
             }
         }

@@ -43,7 +43,7 @@ fn every_error_is_said_with_its_place() {
   {"description": " ", "deps": ["nobody", 3],
    "acceptance": [{"kind": "comand", "argv": []},
      {"kind": "command", "argv": []},
-     {"kind": "file_matches", "path": "../x", "regex": "("}, "x"]},
+     {"kind": "file_matches", "path": "../x", "regex": "("}, 3]},
   {"description": "x", "priority": 1.5, "activity": "act_1", "description": "y"}
 ]"#;
     check_fault(
@@ -58,13 +58,72 @@ fn every_error_is_said_with_its_place() {
             "line 3, tasks[1].deps[0]: `nobody` is neither the name",
             "line 4, tasks[1].acceptance[0].kind: `comand` is not one of: file_exists, file_matches, command",
             "line 5, tasks[1].acceptance[1].argv: is empty",
-            "line 6, tasks[1].acceptance[3]: is a string; expected an object with a `kind`",
+            "line 6, tasks[1].acceptance[3]: is a number; expected a line such as \"command: make test\", or an object",
             "line 6, tasks[1].acceptance[2].path: `../x` is outside",
             "line 6, tasks[1].acceptance[2].regex: is not a regular expression",
             "line 7, tasks[2].priority: is a number; expected a whole number",
             "line 7, tasks[2].activity: does not match",
             "line 7, tasks[2].description: occurs twice",
         ],
+    );
+}
+
+#[test]
+fn criteria_in_json_are_lines_or_objects() {
+    let object = r#"{"kind": "command", "argv": ["make", "test"]}"#;
+    for list in [
+        r#""acceptance": ["command: make test", "committed", "It reads well"]"#.to_owned(),
+        r#""accept": ["command: make test", "committed", "It reads well"]"#.to_owned(),
+        format!(r#""acceptance": [{object}, "committed", {{"kind": "text", "text": "It reads well"}}]"#),
+    ] {
+        let line = format!(r#"{{"description": "x", {list}}}"#);
+        let written = "- [ ] x\n  - accept: command: make test\n  - accept: committed\n  - accept: It reads well\n";
+        for name in ["a.json", "a.jsonl"] {
+            assert_eq!(tasks(name, &line)[0].acceptance, tasks("a.md", written)[0].acceptance, "{line}");
+        }
+    }
+    check_fault(
+        "a.json",
+        "[{\"description\": \"x\", \"acceptance\": [\"committed\",\n\"cmd: make\",\n\"file_exists: ../y\", \"\"]},\n\
+         {\"description\": \"y\", \"accept\": [\"performance: good\"], \"acceptance\": []},\n\
+         {\"description\": \"z\", \"accept\": \"committed\"}]",
+        &[
+            "line 2, tasks[0].acceptance[1]: `cmd` is not a kind of criterion; did you mean `command`?",
+            "line 3, tasks[0].acceptance[3]: it is empty",
+            "line 3, tasks[0].acceptance[2].path: `../y` is outside",
+            "line 4, tasks[1].acceptance[0]: `performance` is not a kind of criterion; known: file_exists,",
+            "line 4, tasks[1].acceptance: occurs twice",
+            "line 5, tasks[2].acceptance: is a string; expected a list",
+        ],
+    );
+}
+
+#[test]
+fn labels_are_short_names() {
+    let read = &tasks("a.md", "- [ ] x\n  - labels: ui, `area/web`\n  - label: v1.2\n")[0];
+    assert_eq!(read.labels, ["ui", "area/web", "v1.2"]);
+    assert_eq!(tasks("a.json", r#"{"description": "x", "labels": ["ui"]}"#)[0].labels, ["ui"]);
+    let many: Vec<String> = (0..11).map(|at| format!("l{at}")).collect();
+    check_fault(
+        "a.md",
+        &format!("- [ ] x\n  - labels: {}\n", many.join(",")),
+        &["labels: 11 are given; the limit is 10"],
+    );
+    check_fault(
+        "a.json",
+        &serde_json::json!({ "description": "x", "labels": many }).to_string(),
+        &["labels: has 11; the limit is 10"],
+    );
+    check_fault("a.md", "- [ ] x\n  - tags: ui\n", &["tags: unknown field; did you mean `labels`?"]);
+    check_fault(
+        "a.md",
+        "- [ ] x\n  - labels: ui, two words\n",
+        &["line 2, tasks[0].labels[1]: white space cannot be in a label"],
+    );
+    check_fault(
+        "a.json",
+        r#"{"description": "x", "labels": ["ui", 3, "ui"]}"#,
+        &["labels[1]: is a number", "labels[2]: `ui` is given twice"],
     );
 }
 

@@ -1,7 +1,7 @@
 //! Splits a line into words like a shell, with quotes and without expansion.
 
 /// The words of `text`; quotes keep white space, a backslash keeps the next character.
-pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
+pub fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;

@@ -1,7 +1,7 @@
 //! The lines of a list: their indentation, and whether they are items, fields or neither.
 
 use crate::criterion;
-use crate::near::nearest;
+use domain::near::nearest;
 
 /// The names of fields, with synonyms.
 const FIELDS: &[(&str, Field)] = &[
@@ -17,10 +17,12 @@ const FIELDS: &[(&str, Field)] = &[
     ("priority", Field::Priority),
     ("needs", Field::Needs),
     ("need", Field::Needs),
+    ("labels", Field::Labels),
+    ("label", Field::Labels),
 ];
 
 /// The field names that errors list.
-pub(super) const KNOWN: &str = "id, context, accept, files, after, priority, needs";
+pub(super) const KNOWN: &str = "id, context, accept, files, after, priority, needs, labels";
 
 /// Other common names of fields.
 const MEANT: &[(&str, &str)] = &[
@@ -36,6 +38,8 @@ const MEANT: &[(&str, &str)] = &[
     ("prio", "priority"),
     ("ability", "needs"),
     ("abilities", "needs"),
+    ("tag", "labels"),
+    ("tags", "labels"),
 ];
 
 /// A field of a task.
@@ -48,6 +52,7 @@ pub(super) enum Field {
     Deps,
     Priority,
     Needs,
+    Labels,
 }
 
 /// A word without white space and code marks around it.
