@@ -4,9 +4,16 @@
 //! Callers provide the facts and the time, commit the decision in one transaction, and act afterwards. Each subject has
 //! its own folder.
 
+pub mod activities;
+pub mod handoff;
 pub mod landing;
 pub mod merge;
 pub mod metrics;
+pub mod notify;
+pub mod overlaps;
+pub mod recipes;
 pub mod reviews;
+pub mod schedules;
+pub mod search;
 pub mod tasks;
 pub mod workers;

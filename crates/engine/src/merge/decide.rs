@@ -48,7 +48,8 @@ impl Queue {
             Level::Missing => eject(Ejected::Missing),
             Level::Conflict { with_tip: true, paths } => eject(Ejected::Conflict { paths: paths.clone() }),
             Level::Contained => Some(Effect::Contained { candidate }),
-            Level::Merged { .. } | Level::Conflict { .. } | Level::Moved => None,
+            Level::Moved { head } if entry.pinned => eject(Ejected::Moved { head: head.clone() }),
+            Level::Merged { .. } | Level::Conflict { .. } | Level::Moved { .. } => None,
         }
     }
 
@@ -73,16 +74,16 @@ impl Queue {
 }
 
 /// The part of the decision about runs and landings.
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     queue: &'a Queue,
     gate: Gate,
     /// Who may move, in order.
-    movers: Vec<&'a Entry>,
-    suspects: Vec<&'a Entry>,
+    pub(super) movers: Vec<&'a Entry>,
+    pub(super) suspects: Vec<&'a Entry>,
 }
 
 impl<'a> Plan<'a> {
-    fn of(queue: &'a Queue, gate: Gate) -> Self {
+    pub(super) fn of(queue: &'a Queue, gate: Gate) -> Self {
         let suspects: Vec<&Entry> = queue.entries.iter().filter(|e| queue.judge(e) == Suspicion::Suspect).collect();
         let mut plan = Self { queue, gate, movers: Vec::new(), suspects };
         let movers: Vec<Entry> = plan.may_move().into_iter().cloned().collect();
@@ -240,7 +241,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The length of the shortest prefix that is known to hold a failure.
-    fn shortest_red(&self) -> Option<usize> {
+    pub(super) fn shortest_red(&self) -> Option<usize> {
         let red =
             self.queue.runs.iter().enumerate().filter(|(at, run)| {
                 run.said() == Some(Verdict::Red) && !run.stack.is_empty() && !self.queue.refuted(*at)

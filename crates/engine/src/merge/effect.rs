@@ -75,4 +75,9 @@ pub enum Ejected {
     },
     /// Its branch is gone.
     Missing,
+    /// Its branch is no longer at the commit that was accepted.
+    Moved {
+        /// Where it is now.
+        head: Option<String>,
+    },
 }

@@ -52,6 +52,8 @@ pub struct Entry {
     pub after: Vec<CandidateId>,
     /// The commit that its branch was last seen at; absent until a run has looked.
     pub head: Option<String>,
+    /// Whether only that commit may land, because it was accepted; otherwise a push to the branch starts it over.
+    pub pinned: bool,
     /// The paths that it changes, as far as they are known.
     pub paths: Vec<String>,
     /// Whether it may move while the queue is frozen.
@@ -128,7 +130,10 @@ pub enum Level {
     /// Everything in it has landed already.
     Contained,
     /// Its branch is at another commit.
-    Moved,
+    Moved {
+        /// That commit.
+        head: Option<String>,
+    },
     /// Its branch is gone.
     Missing,
 }

@@ -30,15 +30,22 @@ pub fn overlap(span: Span, window: Span) -> u64 {
     (to - from).max(0).unsigned_abs()
 }
 
-/// Successful worker time divided by wall time with any worker active, in hundredths; `None` if no worker was active.
-/// Overlapping spans of one worker count once.
-pub fn speed_up<W: Copy + Eq + Hash>(useful: &[(W, Span)], all: &[Span], window: Span) -> Option<u32> {
+/// The length of a span without the breaks in it.
+pub fn without(span: Span, breaks: &[Span]) -> u64 {
+    overlap(span, span).saturating_sub(union(breaks, span))
+}
+
+/// How many times longer the successful work would have taken one after another, in hundredths; at least 1.00, and
+/// `None` if there was none. Work that failed counts on neither side, nor does time in which nobody worked. Overlapping
+/// spans of one worker count once.
+pub fn speed_up<W: Copy + Eq + Hash>(useful: &[(W, Span)], window: Span) -> Option<u32> {
     let mut own: HashMap<W, Vec<Span>> = HashMap::new();
     for (who, span) in useful {
         own.entry(*who).or_default().push(*span);
     }
     let one_by_one: u64 = own.values().map(|spans| union(spans, window)).sum();
-    let ratio = one_by_one.saturating_mul(100).checked_div(union(all, window))?;
+    let together: Vec<Span> = useful.iter().map(|(_, span)| *span).collect();
+    let ratio = one_by_one.saturating_mul(100).checked_div(union(&together, window))?;
     Some(u32::try_from(ratio).unwrap_or(u32::MAX))
 }
 
@@ -90,7 +97,7 @@ mod tests {
     fn three_at_once_are_three_times_as_fast() {
         let check = |spans: &[Span], window| {
             let own: Vec<(usize, Span)> = spans.iter().copied().enumerate().collect();
-            speed_up(&own, spans, window)
+            speed_up(&own, window)
         };
         assert_eq!(check(&[(0, 100), (0, 100), (0, 100)], ALL), Some(300));
         assert_eq!(check(&[(0, 100), (100, 200)], ALL), Some(100));
@@ -101,15 +108,19 @@ mod tests {
     }
 
     #[test]
-    fn work_in_vain_makes_nothing_faster() {
-        let all = [(0, 100), (0, 100), (0, 200)];
-        assert_eq!(speed_up(&[('a', all[0]), ('b', all[1])], &all, ALL), Some(100));
-        assert_eq!(speed_up::<char>(&[], &all, ALL), Some(0));
-        assert_eq!(
-            speed_up(&[('a', (0, 100)), ('a', (50, 150))], &[(0, 100), (50, 150)], ALL),
-            Some(100),
-            "the same one"
-        );
+    fn speed_up_is_never_below_one() {
+        assert_eq!(speed_up(&[('a', (100, 200))], ALL), Some(100), "failed work before it does not count");
+        assert_eq!(speed_up::<char>(&[], ALL), None, "only failed work");
+        assert_eq!(speed_up(&[('a', (0, 100)), ('a', (50, 150))], ALL), Some(100), "the same one");
+    }
+
+    #[test]
+    fn breaks_are_not_work() {
+        assert_eq!(without((0, 100), &[]), 100);
+        assert_eq!(without((0, 100), &[(20, 50), (40, 60)]), 60, "overlapping breaks count once");
+        assert_eq!(without((0, 100), &[(-50, 10), (90, 500)]), 80, "only the part within the span");
+        assert_eq!(without((0, 100), &[(-5, 500)]), 0);
+        assert_eq!(without((100, 0), &[(0, 100)]), 0);
     }
 
     #[test]
@@ -120,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_is_who_was_there_at_one_moment() {
+    fn a_peak_counts_the_workers_of_one_moment() {
         assert_eq!(peak(&[('a', (0, 10)), ('b', (10, 20))], ALL), 1, "one after the other");
         assert_eq!(peak(&[('a', (0, 11)), ('b', (10, 20)), ('c', (10, 12))], ALL), 3);
         assert_eq!(peak(&[('a', (0, 50)), ('a', (10, 20)), ('b', (60, 70))], ALL), 1, "the same one twice");
@@ -153,12 +164,12 @@ mod tests {
         }
 
         #[test]
-        fn nobody_is_faster_than_all_who_were_there(work in work()) {
+        fn the_speed_up_never_exceeds_the_peak(work in work()) {
             let own: Vec<(usize, Span)> = work.iter().map(|(_, span)| *span).enumerate().collect();
             let spans: Vec<Span> = own.iter().map(|(_, span)| *span).collect();
             prop_assert!(average(&spans, (0, 50)) <= peak(&own, (0, 50)) * 100);
             let most = peak(&work, (0, 50)) * 100;
-            let fast = speed_up(&work, &spans, (0, 50));
+            let fast = speed_up(&work, (0, 50));
             prop_assert!(fast.is_none_or(|times| (100..=most).contains(&times)), "{fast:?} of {most}");
         }
     }

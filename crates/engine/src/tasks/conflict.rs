@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_meets_is_told_apart() {
+    fn kinds_of_conflicts_are_told_apart() {
         use Change::{Added, Deleted, Modified, TypeChanged};
         use Kind::{Contradiction, SameLines};
         let text = |content: &str, ranges: &[(u32, u32)]| file("a", Modified, content, ranges);
@@ -334,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_who_came_first(one in files("[ab](/[ab])?"), other in files("[ab](/[ab])?")) {
+        fn conflicts_do_not_depend_on_the_order_of_the_outputs(one in files("[ab](/[ab])?"), other in files("[ab](/[ab])?")) {
             for same_base in [true, false] {
                 prop_assert_eq!(meetings(&one, &other, same_base), meetings(&other, &one, same_base));
             }
@@ -346,7 +346,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_meets_an_output_that_changed_nothing(one in files("[ab](/[ab])?")) {
+        fn an_empty_output_conflicts_with_nothing(one in files("[ab](/[ab])?")) {
             prop_assert_eq!(meetings(&one, &[], true), vec![]);
         }
 

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_used_says_why() {
+    fn a_bad_pattern_is_refused_with_the_reason() {
         assert!(regex("^a+$").unwrap().is_match(b"b\naa\n"));
         assert_eq!(regex("(").unwrap_err(), "unclosed group");
         assert!(regex("(a{999}){999}").unwrap_err().contains("size limit"));

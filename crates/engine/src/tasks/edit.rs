@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_over_or_started_from_stays_as_it_is() {
+    fn done_tasks_and_used_dependencies_cannot_be_edited() {
         let (acceptance, deps) =
             (Parts { acceptance: true, ..Parts::default() }, Parts { deps: true, ..Parts::default() });
         let needs = Parts { needs: true, ..Parts::default() };

@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_can_be_the_same_file_overlaps() {
+    fn patterns_that_can_name_the_same_file_overlap() {
         for (a, b, expected) in [
             ("src/a.rs", "src/a.rs", true),
             ("src/a.rs", "./src/a.rs", true),
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_who_is_asked_first(a in "[a-c/*]{0,8}", b in "[a-c/*]{0,8}") {
+        fn overlap_is_symmetric_and_reflexive(a in "[a-c/*]{0,8}", b in "[a-c/*]{0,8}") {
             prop_assert_eq!(overlap(&a, &b), overlap(&b, &a));
             prop_assert!(overlap(&a, &a));
         }

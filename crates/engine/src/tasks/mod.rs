@@ -10,4 +10,5 @@ pub mod order;
 pub mod progress;
 pub mod retry;
 pub mod similar;
+pub mod tally;
 pub mod verdict;

@@ -33,7 +33,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_starves(at in 0i64..1 << 47, low in 0u8..=9, high in 0u8..=9) {
+        fn every_priority_is_served_in_the_end(at in 0i64..1 << 47, low in 0u8..=9, high in 0u8..=9) {
             let patience = i64::from(MAX_PRIORITY) * LEVEL_MS + 1;
             prop_assert!(key(at, low) < key(at + patience, high), "whatever comes after the wait is behind it");
         }

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_nothing_is_stuck() {
+    fn three_equal_reports_in_a_row_are_stuck() {
         let same = attempt("codex", "t1", "r1");
         assert_eq!(stuck(&[]), None);
         assert_eq!(stuck(&[same.clone(), same.clone()]), None);

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_other_files_is_another_task() {
+    fn tasks_with_different_files_are_not_similar() {
         let at = |file: &str| Gist::of("Write tests", &[file.to_owned()]);
         assert!(!at("src/a.rs").is_near(&at("src/b.rs")));
         assert!(at("src/a.rs").is_near(&at("src/*.rs")) && at("src/a.rs").is_near(&at("src/a.rs")));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_a_word_more_is_likely_to_be_found() {
+    fn a_task_with_one_more_word_is_found_as_similar() {
         let text = |n: u32| format!("Write unit tests of part{n}: its handling of comments, strings and numbers");
         let found = (0..1000).filter(|n| shares(&gist(&text(*n)), &gist(&format!("{} also{n}", text(*n))))).count();
         assert!(found > 750, "{found} of 1000");

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_running_work_comes_later_but_comes() {
+    fn tasks_that_overlap_running_work_go_last() {
         let (clashing, other) = (task(&[], &["src/a.rs"]), task(&[], &["docs"]));
         let tasks = [clashing.clone(), other.clone()];
         let running = [vec!["src".to_owned()]];
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_what_is_handed_out_with_it_comes_later_but_comes() {
+    fn tasks_that_overlap_each_other_go_last() {
         let lexer = || task(&[], &["src/lexer.rs"]);
         let tasks = [lexer(), lexer(), task(&[], &["docs"]), task(&[], &[])];
         let given = |free: usize| {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_passed_over_in_turn_however_the_others_come_and_go() {
+    fn every_free_worker_gets_its_turn() {
         let workers: Vec<Worker> = (0..3).map(|_| worker(&[], false, 0)).collect();
         let mut turn = 0;
         let mut next = |busy: &[usize]| {

@@ -92,7 +92,7 @@ mod tests {
         }
 
         #[test]
-        fn what_costs_no_more_than_expected_never_overruns(costs in proptest::collection::vec(0u64..1000, 1..50), limit in 0u64..5000) {
+        fn tasks_within_their_estimate_stay_within_the_budget(costs in proptest::collection::vec(0u64..1000, 1..50), limit in 0u64..5000) {
             let most = costs.iter().copied().max().unwrap_or(0);
             let mut spent = 0;
             for cost in costs {

@@ -110,7 +110,7 @@ mod tests {
         assert!(!first.may_probe(false, at(14_999)) && first.may_probe(false, at(15_000)));
         assert!(!first.may_probe(true, at(15_000)), "one at a time");
         let other = after_failure(Some(first), false, HoldUp::Overloaded, None, at(1_000));
-        assert_eq!(other, first, "whoever began before says nothing new");
+        assert_eq!(other, first, "the failure of a session that began earlier says nothing new");
         let second = after_failure(Some(first), true, HoldUp::Network, None, at(16_000));
         assert_eq!((second.failures, second.probe_at, second.since), (2, at(46_000), at(0)));
         assert_eq!(second.cause, HoldUp::Network);
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_progress_is_given_up() {
+    fn an_outage_without_progress_is_given_up() {
         assert_eq!(given_up_at(at(0), None), at(120_000));
         assert_eq!(given_up_at(at(0), Some(at(30_000))), at(120_000));
         assert_eq!(given_up_at(at(0), Some(at(3_600_000))), at(3_660_000));
     }
 
     #[test]
-    fn whoever_must_log_in_is_told_how() {
+    fn an_expired_login_names_the_command_that_renews_it() {
         let login = advice(HoldUp::Auth, "codex", "here", Some("codex login"));
         assert_eq!(login, "Log in to `codex` on `here`: `codex login`.");
     }

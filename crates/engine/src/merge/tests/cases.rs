@@ -96,6 +96,49 @@ fn a_level_that_changes_something_else_than_its_branch_stops_the_queue() {
 }
 
 #[test]
+fn the_search_for_a_failing_branch_can_be_followed() {
+    let (mut world, ids) = world(4, 1);
+    world.truth.bad.insert(ids[1]);
+    assert_eq!(world.queue.known(), Known::default());
+    let mut seen = Vec::new();
+    world.settle();
+    while world.advance() {
+        world.settle();
+        seen.push(world.queue.known());
+    }
+    assert!(seen.iter().any(|known| known.failed_together.len() > 1 && ids.starts_with(&known.failed_together)));
+    assert!(seen.iter().all(|known| known.suspects.is_empty() || known.suspects == [ids[1]]), "{seen:?}");
+    assert_eq!(world.queue.known(), Known::default());
+}
+
+/// The next run finds the only branch at another commit.
+fn moved(pinned: bool) -> (World, CandidateId) {
+    let (mut world, ids) = world(1, 1);
+    world.queue.entries[0].pinned = pinned;
+    world.settle();
+    world.advance();
+    let Some(Run { result: Some(tested), .. }) = world.queue.runs.last_mut() else { panic!("no run") };
+    tested.levels = vec![Level::Moved { head: Some("pushed".to_owned()) }];
+    tested.verdict = Verdict::Unproven;
+    (world, ids[0])
+}
+
+#[test]
+fn accepted_work_whose_branch_moved_leaves_the_queue() {
+    let (world, candidate) = moved(true);
+    let why = Ejected::Moved { head: Some("pushed".to_owned()) };
+    assert_eq!(decide(&world.queue), [Effect::Eject { candidate, why }]);
+}
+
+#[test]
+fn another_branch_that_moved_is_tested_again() {
+    let (mut world, candidate) = moved(false);
+    assert!(matches!(&decide(&world.queue)[..], [Effect::Start { stack, .. }] if *stack == [candidate]));
+    world.run();
+    assert_eq!((world.landed, world.ejected), (vec![candidate], vec![]));
+}
+
+#[test]
 fn an_urgent_branch_goes_first_and_one_that_waits_long_is_not_overtaken() {
     let minutes = |count: i64| count * 60_000;
     let (old, new) = (entry(0), Entry { priority: 9, ..entry(minutes(89)) });
@@ -105,7 +148,7 @@ fn an_urgent_branch_goes_first_and_one_that_waits_long_is_not_overtaken() {
 }
 
 #[test]
-fn what_was_tested_together_stays_in_front() {
+fn branches_that_were_tested_together_stay_in_front() {
     let (first, second) = (entry(1), entry(2));
     let urgent = Entry { priority: 9, ..entry(3) };
     let all = [first.clone(), second.clone(), urgent.clone()];

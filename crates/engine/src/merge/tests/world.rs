@@ -66,6 +66,7 @@ pub(super) fn entry(at: i64) -> Entry {
         added_at: Timestamp::from_millis(at),
         after: Vec::new(),
         head: None,
+        pinned: false,
         paths: Vec::new(),
         fix: false,
         allowed: true,

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_why() {
+    fn a_bad_pattern_is_refused_with_the_reason() {
         let usable = json!({ "type": "object", "required": ["a"] });
         assert_eq!(json_schema_fault(&usable), None);
         assert!(json_schema(&usable).unwrap().is_valid(&json!({ "a": 1 })));

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_itself_is_weighed_once() {
+    fn a_schema_that_refers_to_itself_is_weighed_once() {
         let tree = json!({ "properties": { "left": { "$ref": "#" }, "right": { "$ref": "#" } } });
         assert!(weight(&tree) < 20);
         assert_eq!(weight(&json!({ "$ref": "#" })), 2);

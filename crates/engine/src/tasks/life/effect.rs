@@ -26,12 +26,19 @@ pub enum Ended {
 pub struct Trouble {
     /// The kind of escalation.
     pub kind: EscalationKind,
-    /// The question, with the reason.
-    pub question: String,
+    /// Why no worker could do it, as a sentence.
+    pub cause: String,
     /// All known reasons, for those who may see the work.
     pub text: String,
     /// The last attempt's worker and session.
     pub hold: Hold,
+}
+
+impl Trouble {
+    /// What a person is asked.
+    pub fn question(&self) -> String {
+        format!("{} What should happen?", self.cause)
+    }
 }
 
 /// An effect of a step.

@@ -130,9 +130,11 @@ impl End {
 
     fn ask_person(self, life: Life, hold: Hold, mut effects: Vec<Effect>, kind: EscalationKind, what: &str) -> Step {
         let reason = self.why.open.as_deref().map(|reason| format!(": {}", first_line(reason))).unwrap_or_default();
-        let question = format!("{what}{reason}.{}", super::WHAT_NOW);
+        let cause = format!("{what}{reason}.");
         let text = self.why.whole().map_or_else(|| self.word(), str::to_owned);
-        effects.push(Effect::AskPerson(Trouble { kind, question: question.clone(), text, hold }));
+        let trouble = Trouble { kind, cause, text, hold };
+        let question = trouble.question();
+        effects.push(Effect::AskPerson(trouble));
         Step { life: Life { state: State::Escalated, reason: Some(question), asked: true, ..life }, effects }
     }
 }

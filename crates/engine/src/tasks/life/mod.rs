@@ -24,6 +24,3 @@ pub use step::{Refused, Rules, Step, ended_as, step};
 
 /// The number of consecutive lost workers that escalates a task: the task itself may kill them.
 pub const LOST_IN_A_ROW: u32 = 5;
-
-/// The end of an escalation's question, after the reason.
-pub const WHAT_NOW: &str = " What should happen?";

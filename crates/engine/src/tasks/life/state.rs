@@ -195,12 +195,6 @@ impl Life {
     pub fn why(&self) -> Option<String> {
         why(self.status(), self.reason.as_deref(), self.waiting())
     }
-
-    /// Whether clients show no difference between the two.
-    pub fn looks_like(&self, other: &Self) -> bool {
-        let shown = |life: &Self| (life.status(), life.attempt, life.worker(), life.session(), life.waits_for);
-        shown(self) == shown(other) && self.progress() == other.progress() && self.why() == other.why()
-    }
 }
 
 /// The reason that people see, made of the end of earlier attempts and what the task waits for.

@@ -258,7 +258,7 @@ fn check(life: &Life, world: &World) {
 
 proptest! {
     #[test]
-    fn whatever_happens_a_task_has_one_holder_and_is_accepted_once_per_opening(
+    fn a_task_has_one_holder_and_is_accepted_once_per_opening(
         waits_for in 0u32..3,
         happens in proptest::collection::vec((0usize..34, any::<u8>()), 0..80),
     ) {

@@ -1,0 +1,141 @@
+//! The document of a handoff: facts from the runner as front matter, and below it the prose of the agent.
+
+use std::fmt::Write as _;
+
+use domain::{HandoffId, SessionId};
+
+/// The maximum number of uncommitted paths in a document.
+pub const MAX_DIRTY: usize = 200;
+/// How many lines of a terminal a document without prose quotes.
+const LINES: usize = 60;
+
+/// What is known about the work without asking its agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The handoff.
+    pub handoff: HandoffId,
+    /// The session that hands off.
+    pub session: SessionId,
+    /// Its agent.
+    pub agent: String,
+    /// Its task, by number and title.
+    pub task: Option<String>,
+    /// The goal of the person who hands off.
+    pub goal: String,
+    /// The branch of the work.
+    pub branch: Option<String>,
+    /// The commit that the work started from.
+    pub fork: Option<String>,
+    /// The commit that is checked out.
+    pub head: Option<String>,
+    /// The tree of everything, uncommitted work included.
+    pub tree: Option<String>,
+    /// The commit with everything, as the runner keeps it.
+    pub saved: Option<String>,
+    /// Paths with uncommitted changes, at most [`MAX_DIRTY`].
+    pub dirty: Vec<String>,
+    /// How many more there are.
+    pub more_dirty: u64,
+    /// The checks that ran for the task's last report.
+    pub checks: Vec<Check>,
+}
+
+/// A check and its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was checked.
+    pub what: String,
+    /// Whether it passed; absent if nobody knows.
+    pub passed: Option<bool>,
+    /// The result in words, with the exit code of a command.
+    pub result: String,
+}
+
+/// What the agent writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prose {
+    /// What is done.
+    pub done: String,
+    /// What remains.
+    pub remaining: String,
+    /// What was tried and failed.
+    pub tried: String,
+    /// Open questions.
+    pub questions: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl Prose {
+    /// The prose as sections; empty ones are left out.
+    pub fn body(&self) -> String {
+        let sections = [
+            ("Done", &self.done),
+            ("Remaining", &self.remaining),
+            ("Tried and failed", &self.tried),
+            ("Open questions", &self.questions),
+            ("Next step", &self.next),
+        ];
+        let written = sections.iter().filter(|(_, text)| !text.trim().is_empty());
+        written.map(|(title, text)| format!("## {title}\n\n{}\n", text.trim())).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A body without an agent: why it wrote nothing, and the last lines of its terminal.
+pub fn from_recording(why: &str, log: &str) -> String {
+    let lines: Vec<&str> = log.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LINES)..].iter();
+    let shown: String = last.map(|line| format!("    {line}\n")).collect();
+    match shown.is_empty() {
+        true => format!("The agent wrote nothing: {why}.\n"),
+        false => format!("The agent wrote nothing: {why}.\n\n## The last lines of its terminal\n\n{shown}"),
+    }
+}
+
+/// The document without its hash: what the hash is made of.
+pub fn text(facts: &Facts, body: &str) -> String {
+    format!("---\n{}---\n\n{}\n", front(facts), body.trim())
+}
+
+/// The document with its hash, as the last line of the front matter.
+pub fn seal(facts: &Facts, body: &str, hash: &str) -> String {
+    format!("---\n{}hash: {hash}\n---\n\n{}\n", front(facts), body.trim())
+}
+
+fn front(facts: &Facts) -> String {
+    let mut front = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(front, "{name}: {value}");
+    };
+    line("handoff", &facts.handoff.to_string());
+    line("session", &facts.session.to_string());
+    line("agent", &quoted(&facts.agent));
+    let texts = [
+        ("task", &facts.task),
+        ("branch", &facts.branch),
+        ("fork", &facts.fork),
+        ("head", &facts.head),
+        ("tree", &facts.tree),
+        ("saved", &facts.saved),
+    ];
+    line("goal", &quoted(&facts.goal));
+    for (name, value) in texts {
+        line(name, &value.as_deref().map_or("null".to_owned(), quoted));
+    }
+    let dirty: Vec<String> = facts.dirty.iter().take(MAX_DIRTY).map(|path| quoted(path)).collect();
+    line("uncommitted", &format!("[{}]", dirty.join(", ")));
+    if facts.more_dirty > 0 {
+        line("more_uncommitted", &facts.more_dirty.to_string());
+    }
+    let checks = facts.checks.iter().map(|check| {
+        let passed = check.passed.map_or("null".to_owned(), |passed| passed.to_string());
+        format!("{{\"check\": {}, \"passed\": {passed}, \"result\": {}}}", quoted(&check.what), quoted(&check.result))
+    });
+    line("checks", &format!("[{}]", checks.collect::<Vec<_>>().join(", ")));
+    front
+}
+
+/// A text on one line, as JSON and YAML read it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

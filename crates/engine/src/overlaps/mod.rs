@@ -1,0 +1,14 @@
+//! Overlaps: which changes of two branches meet, told from facts about the changes, without any code.
+//!
+//! Both branches describe their changes against the same commit, their merge base. What [`overlaps`] calls a conflict is
+//! what `git merge-tree` calls one.
+
+mod change;
+mod compare;
+mod folders;
+mod lines;
+mod pair;
+
+pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
+pub use compare::{Meeting, MeetingKind, overlaps};
+pub use pair::{Work, between, tells};
