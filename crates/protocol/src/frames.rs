@@ -41,6 +41,10 @@ pub enum ToHub {
         /// The place; absent when nothing in particular.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Place>,
+        /// Whether somebody looks at the page: it is visible and in use. Then nothing is sent to other devices.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[ts(as = "Option<bool>", optional)]
+        visible: bool,
     },
     /// Shows a session's terminal on a channel; binary frames follow, see `terminal.rs`.
     Watch {
@@ -58,7 +62,8 @@ pub enum ToHub {
         /// The channel.
         channel: u32,
     },
-    /// The owner's view has this size now; other people's sizes are ignored.
+    /// A view has this size now. The terminal gets the size of the view that types: one that only watches is ignored,
+    /// except that the owner's first view of at least 80 columns sizes a fresh terminal.
     Resize {
         /// The channel whose terminal is meant.
         channel: u32,
@@ -66,6 +71,11 @@ pub enum ToHub {
         cols: u16,
         /// Its height.
         rows: u16,
+        /// Its person types there, or asks for its size: the terminal follows this view until it leaves or another takes
+        /// the size.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[ts(as = "Option<bool>")]
+        take: bool,
     },
 }
 

@@ -246,6 +246,12 @@ views! {
         failure_percent: u32,
         /// How many runs were red without a cause.
         flaky: u32,
+        /// The checks that failed in those runs.
+        flaky_checks: Vec<FlakyCheck>,
+        /// The branches that failed together: at least one of them fails, and the next runs narrow it down. Empty: none.
+        failed_together: Vec<CandidateId>,
+        /// The branches that failed alone on a commit that is green: each is tested again before it is sent back.
+        suspects: Vec<CandidateId>,
         /// How long the checks take, in milliseconds; absent until they ran.
         #[ts(type = "number | null")]
         check_ms: Option<u64>,
@@ -253,6 +259,14 @@ views! {
         expected_at: Option<Timestamp>,
         /// Whether the project has no checks, so that a person must confirm each branch.
         no_checks: bool,
+    }
+
+    /// A check that failed and passed on the same commit.
+    FlakyCheck {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// How many runs it failed without a cause.
+        runs: u32,
     }
 
     /// A test of branches together, or a push of what was tested.

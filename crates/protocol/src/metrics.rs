@@ -60,7 +60,7 @@ views! {
         done: u32,
         /// Attempts that failed or were lost.
         failed: u32,
-        /// Tasks finished in that time: done, failed or cancelled.
+        /// Tasks finished in that time: done or failed.
         over: u32,
         /// Escalations.
         interventions: u32,
@@ -71,7 +71,7 @@ views! {
         context_scores: Vec<u32>,
         /// The mean of these scores, in hundredths; `null`: there is none.
         context_score: Option<u32>,
-        /// The speed-up, in hundredths; `null`: no worker was active.
+        /// The speed-up, in hundredths; `null`: there was no successful work.
         speed_up: Option<u32>,
         /// How many workers worked at once on average, in hundredths.
         busy: u32,
@@ -99,13 +99,13 @@ views! {
         interventions: u32,
         /// The same per task finished, in hundredths; 0 as long as none is.
         interventions_per_task: u32,
-        /// Tasks finished in that time: done, failed or cancelled.
+        /// Tasks finished in that time: done or failed.
         over: u32,
         /// How many reports gave each context score, from 1 to 5.
         context_scores: Vec<u32>,
         /// The mean of all context scores, in hundredths.
         context_score: Option<u32>,
-        /// The speed-up, in hundredths: successful worker time divided by wall time with any worker active.
+        /// The speed-up, in hundredths: successful worker time divided by wall time with any successful work; never below 100.
         speed_up: Option<u32>,
         /// How many workers worked at once on average, in hundredths: total worker time divided by the measured time.
         busy: u32,

@@ -13,6 +13,8 @@ macro_rules! people {
         changes {
             /// A person joined or changed.
             User { user: User },
+            /// A person was removed.
+            UserGone { user: UserId },
         }
         answers {
             Me(crate::Me),
@@ -33,6 +35,8 @@ macro_rules! people {
             UserDisable "user.disable" POST "/api/users/{user}/disable" { path user: UserId } -> 200 User, HubOwner;
             /// Enables a disabled person.
             UserEnable "user.enable" POST "/api/users/{user}/enable" { path user: UserId } -> 200 User, HubOwner;
+            /// Removes a disabled person who left nothing on the floor.
+            UserRemove "user.remove" DELETE "/api/users/{user}" { path user: UserId } -> 204 (), HubOwner;
             /// Who is connected, and what they look at.
             PresenceList "presence.list" GET "/api/presence" {} -> 200 Vec<PresenceEntry>, Person;
         }

@@ -1,6 +1,6 @@
-//! Reviews: the changes of a task, comments on their lines, and a person's approval.
+//! Reviews: the changes of a task or a workspace, comments on their lines, and a person's approval of a task's.
 
-use domain::{AuthorKind, DiffSide, ProjectId, ReportId, TaskId, ThreadId, ThreadStatus, Timestamp};
+use domain::{AuthorKind, DiffSide, ProjectId, ReportId, TaskId, ThreadId, ThreadStatus, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ use crate::shapes::{inputs, views};
 macro_rules! reviews {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* reviews {
         changes {
-            /// The comments on a task's changes, or their approval, changed.
+            /// The comments on the changes of a task or a workspace, or their approval, changed.
             Review { review: ReviewLine },
         }
         answers {
@@ -25,9 +25,21 @@ macro_rules! reviews {
                 { path task: TaskId } -> 200 crate::WorkspaceDiff, LookOnRunner;
             /// The comments on a task's changes, and their approval.
             ReviewList "review.list" GET "/api/tasks/{task}/review" { path task: TaskId } -> 200 Review, See;
-            /// Comments on lines of a task's changes, or replies to a comment.
+            /// Comments on lines of a task's changes.
             ReviewComment "review.comment" POST "/api/tasks/{task}/review/comments"
                 { path task: TaskId, body input: crate::ReviewComment } -> 201 ReviewThread, Write;
+            /// The comments on the changes in a workspace that no task works in.
+            WorkspaceReview "workspace.review" GET "/api/workspaces/{workspace}/review"
+                { path workspace: WorkspaceId } -> 200 Review, Look;
+            /// Comments on lines of the changes in a workspace that no task works in.
+            WorkspaceComment "workspace.comment" POST "/api/workspaces/{workspace}/review/comments"
+                { path workspace: WorkspaceId, body input: crate::ReviewComment } -> 201 ReviewThread, Write;
+            /// Sends the open comments on a workspace to the caller's session in it.
+            WorkspaceSendBack "workspace.send_back" POST "/api/workspaces/{workspace}/review/send-back"
+                { path workspace: WorkspaceId, body input: crate::ReviewSendBack } -> 200 Review, DriveOnRunner;
+            /// Replies in a thread of comments.
+            ReviewReply "review.reply" POST "/api/review-threads/{thread}/reply"
+                { path thread: ThreadId, body input: crate::ReviewReply } -> 201 ReviewThread, Write;
             /// Resolves a thread of comments, or reopens it.
             ReviewResolve "review.resolve" POST "/api/review-threads/{thread}/resolve"
                 { path thread: ThreadId, body input: crate::ReviewResolve } -> 200 ReviewThread, Write;
@@ -44,20 +56,15 @@ macro_rules! reviews {
 pub(crate) use reviews;
 
 inputs! {
-    /// A comment on lines of a diff, or a reply.
+    /// A comment that starts a thread on lines of a diff.
     ReviewComment {
-        /// The thread to reply in; without it, the comment starts a thread on `path` and `line`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        thread: Option<ThreadId>,
         /// The path of the file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        path: Option<String>,
+        path: String,
         /// The side of the diff that `line` counts on; default: `new`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         side: Option<DiffSide>,
         /// The first line, from 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        line: Option<u32>,
+        line: u32,
         /// The last line; default: the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         end_line: Option<u32>,
@@ -65,6 +72,12 @@ inputs! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quote: Option<String>,
         /// The comment.
+        text: String,
+    }
+
+    /// A reply in a thread.
+    ReviewReply {
+        /// The reply.
         text: String,
     }
 
@@ -91,6 +104,31 @@ inputs! {
     }
 }
 
+/// What is reviewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ReviewOf {
+    /// The changes of a task.
+    Task {
+        /// The task.
+        task: TaskId,
+    },
+    /// The changes in a workspace that no task works in.
+    Workspace {
+        /// The workspace.
+        workspace: WorkspaceId,
+    },
+}
+
+impl std::fmt::Display for ReviewOf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Task { task } => task.fmt(f),
+            Self::Workspace { workspace } => workspace.fmt(f),
+        }
+    }
+}
+
 views! {
     /// A comment in a thread.
     ThreadComment {
@@ -106,14 +144,14 @@ views! {
         at: Timestamp,
     }
 
-    /// Comments on the same lines of a task's changes.
+    /// Comments on the same lines of a task's or a workspace's changes.
     ReviewThread {
         /// The thread's id.
         id: ThreadId,
         /// The project.
         project: ProjectId,
-        /// The task.
-        task: TaskId,
+        /// What is reviewed.
+        of: ReviewOf,
         /// The path of the file.
         path: String,
         /// The side of the diff that the lines count on.
@@ -150,13 +188,13 @@ views! {
         at: Timestamp,
     }
 
-    /// The review of a task's changes.
+    /// The review of changes.
     Review {
-        /// The task.
-        task: TaskId,
+        /// What is reviewed.
+        of: ReviewOf,
         /// The threads, first to last.
         threads: Vec<ReviewThread>,
-        /// The approval of the newest report, if it has one.
+        /// The approval of the newest report, if it has one. Only tasks are approved.
         approval: Option<ReviewApproval>,
         /// The newest report that was not refused.
         report: Option<ReportId>,
@@ -164,12 +202,12 @@ views! {
         tree: Option<String>,
     }
 
-    /// The review of a task's changes, in numbers.
+    /// The review of changes, in numbers.
     ReviewLine {
         /// The project.
         project: ProjectId,
-        /// The task.
-        task: TaskId,
+        /// What is reviewed.
+        of: ReviewOf,
         /// Threads that the agent has not got yet.
         open: u32,
         /// Threads that the agent has got.

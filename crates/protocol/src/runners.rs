@@ -3,10 +3,10 @@
 use domain::{RunnerId, RunnerPolicy, SessionMode, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::UserRef;
-use crate::shapes::{inputs, views};
+use crate::shapes::{inputs, queries, views};
 
 /// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! runners {
@@ -21,6 +21,7 @@ macro_rules! runners {
             Runners(Vec<Runner>),
             NewRunner(NewRunner),
             Runner(Runner),
+            PathSeen(PathSeen),
         }
         verbs {
             /// The runners of this hub.
@@ -31,6 +32,9 @@ macro_rules! runners {
             /// Changes what one of the caller's runners runs for others.
             RunnerUpdate "runner.update" PATCH "/api/runners/{runner}"
                 { path runner: RunnerId, body input: crate::RunnerUpdate } -> 200 Runner, MyRunner;
+            /// What is at a path on the machine of one of the caller's runners, and which folders begin like it.
+            RunnerLook "runner.look" GET "/api/runners/{runner}/look"
+                { path runner: RunnerId, query at: LookAt } -> 200 PathSeen, MyRunner;
             /// Removes one of the caller's runners.
             RunnerRemove "runner.remove" DELETE "/api/runners/{runner}" { path runner: RunnerId } -> 204 (), MyRunner;
         }
@@ -57,8 +61,50 @@ inputs! {
     }
 }
 
+queries! {
+    /// Where to look on a runner's machine.
+    LookAt {
+        /// An absolute path, or one that begins with `~`. With a final `/`, the folders in it are listed.
+        path: String,
+    }
+}
+
 views! {
-    /// One machine's execution plane.
+    /// What is at a path on a runner's machine.
+    PathSeen {
+        /// The absolute path.
+        path: String,
+        /// Whether a folder is there.
+        exists: bool,
+        /// The repository that it is in.
+        repository: Option<RepositorySeen>,
+        /// Folders whose paths begin like it, at most 50.
+        folders: Vec<FolderSeen>,
+        /// Whether there are more such folders.
+        more: bool,
+        /// Why the repository could not be read.
+        problem: Option<String>,
+    }
+
+    /// A repository on a runner's machine.
+    RepositorySeen {
+        /// Its folder.
+        root: String,
+        /// Its branches, at most 100.
+        branches: Vec<String>,
+        /// Its default branch; absent in an empty repository.
+        default_branch: Option<String>,
+    }
+
+    /// A folder on a runner's machine.
+    FolderSeen {
+        /// The absolute path.
+        path: String,
+        /// Whether it is a repository.
+        repository: bool,
+    }
+
+    /// A runner lets Shopfloor start agents on a machine.
     Runner {
         /// The runner's id.
         id: RunnerId,

@@ -63,6 +63,9 @@ fn refine(defs: &mut Map<String, Value>) {
             limit(fields, TASK_LIMITS);
         }
     }
+    if let Some(Value::Object(fields)) = defs.get_mut("TaskAdd").and_then(|task| task.get_mut("properties")) {
+        acceptance(fields);
+    }
     if let Some(Value::Array(kinds)) = defs.get_mut("Criterion").and_then(|criterion| criterion.get_mut("oneOf")) {
         for kind in kinds {
             kind["additionalProperties"] = false.into();
@@ -82,6 +85,18 @@ fn refine(defs: &mut Map<String, Value>) {
     }
 }
 
+/// A task file takes criteria as lines, too, and `accept` as the name of their list, as in Markdown.
+fn acceptance(fields: &mut Map<String, Value>) {
+    let Some(list) = fields.get_mut("acceptance") else { return };
+    list["items"] = json!({"oneOf": [
+        {"type": "string", "minLength": 1, "description": "A line, such as `command: make test`, as in a Markdown list."},
+        {"$ref": "#/$defs/Criterion"},
+    ]});
+    let mut short = list.clone();
+    short["description"] = "The same as `acceptance`.".into();
+    fields.insert("accept".to_owned(), short);
+}
+
 /// The hub's own limits; it counts bytes where a schema can only count characters.
 const TASK_LIMITS: &[(&str, &str, i64)] = &[
     ("id", "minLength", 1),
@@ -92,6 +107,7 @@ const TASK_LIMITS: &[(&str, &str, i64)] = &[
     ("files", "maxItems", 200),
     ("deps", "maxItems", 200),
     ("needs", "maxItems", 20),
+    ("labels", "maxItems", domain::labels::MAX as i64),
     ("priority", "maximum", 9),
 ];
 

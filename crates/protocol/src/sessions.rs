@@ -2,7 +2,8 @@
 
 use domain::trust::Reach;
 use domain::{
-    ActivityId, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, Timestamp, WorkerId, WorkspaceId,
+    ActivityId, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, Timestamp, UserId, WorkerId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -23,6 +24,7 @@ macro_rules! sessions {
             SessionDetail(SessionDetail),
             Session(Session),
             SessionLog(crate::SessionLog),
+            SessionScreen(crate::SessionScreen),
         }
         verbs {
             /// The sessions that the caller may see.
@@ -43,9 +45,24 @@ macro_rules! sessions {
             /// Says something to the agent of one of the caller's sessions.
             SessionSend "session.send" POST "/api/sessions/{session}/send"
                 { path session: SessionId, body input: SessionText } -> 204 (), DriveOnRunner;
+            /// Asks a session's owner for its keyboard: to type into its terminal.
+            SessionKeyboardRequest "session.keyboard_request" POST "/api/sessions/{session}/keyboard/request"
+                { path session: SessionId } -> 200 Session, PersonLooks;
+            /// Hands the keyboard of one of the caller's sessions to a person who watches it; to the owner: takes it back.
+            SessionKeyboardGive "session.keyboard_give" POST "/api/sessions/{session}/keyboard/give"
+                { path session: SessionId, body input: crate::KeyboardGive } -> 200 Session, Drive;
+            /// Takes the keyboard of one of the caller's sessions back, and dismisses requests for it.
+            SessionKeyboardTake "session.keyboard_take" POST "/api/sessions/{session}/keyboard/take"
+                { path session: SessionId } -> 200 Session, Drive;
+            /// Returns a session's keyboard to its owner, or withdraws the caller's request for it.
+            SessionKeyboardReturn "session.keyboard_return" POST "/api/sessions/{session}/keyboard/return"
+                { path session: SessionId } -> 200 Session, PersonLooks;
             /// What a session's terminal has shown, or the setup of its workspace printed, as plain text.
             SessionLog "session.log" GET "/api/sessions/{session}/log"
                 { path session: SessionId, query page: LogPage } -> 200 crate::SessionLog, LookOnRunner;
+            /// What a running session's terminal shows now, as plain text; up to two seconds old.
+            SessionScreen "session.screen" GET "/api/sessions/{session}/screen"
+                { path session: SessionId } -> 200 crate::SessionScreen, LookOnRunner;
         }
     } } };
 }
@@ -127,6 +144,13 @@ inputs! {
         submit: bool,
     }
 
+    /// Who gets the keyboard of a session.
+    KeyboardGive {
+        /// A person who may see the session, or its owner; default: the one who asked first, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<UserId>,
+    }
+
     /// How a session is to be stopped.
     SessionStop {
         /// At once, without asking it first.
@@ -203,6 +227,9 @@ views! {
         resumes: Option<SessionId>,
         /// Whether it is kept from writing outside its workspace.
         sandbox: bool,
+        /// Who may type besides its owner, and who asked to.
+        #[serde(default)]
+        keyboard: Keyboard,
         /// Its recording.
         recording: Recording,
         /// When it was asked for.
@@ -221,6 +248,15 @@ views! {
         signal: Option<i32>,
         /// Since when.
         since: Timestamp,
+    }
+
+    /// Who may type into a session besides its owner.
+    #[derive(Default)]
+    Keyboard {
+        /// The person to whom its owner handed the keyboard.
+        holder: Option<UserRef>,
+        /// People who asked for it, oldest first.
+        requests: Vec<UserRef>,
     }
 
     /// The worker that a session was started for.
@@ -260,6 +296,16 @@ views! {
         prompt: String,
         /// The command, for the agents `command` and `shell`.
         argv: Vec<String>,
+    }
+
+    /// A running session's screen as plain text.
+    SessionScreen {
+        /// The terminal's width.
+        cols: u16,
+        /// The terminal's height.
+        rows: u16,
+        /// The lines from the top; empty ones at the end are left out.
+        lines: Vec<String>,
     }
 
     /// What a session's terminal has shown, or the setup of its workspace printed, as plain text.

@@ -1,7 +1,9 @@
 //! Binary frames: a terminal's bytes between runner, hub and watcher.
 //!
-//! Every frame has the same head: kind (one byte), channel (four), offset (eight), big-endian. An offset counts the bytes
-//! that the terminal has shown since it began, so that a returning watcher can name its position.
+//! The head is that of every channel ([`crate::channels`]). An offset counts the bytes that the terminal has shown since it
+//! began, so that a returning watcher can name its position.
+
+use crate::channels::{BadFrame, CREDIT, INPUT, head, split};
 
 /// A terminal's screen, its output, or what a watcher says about them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,17 +60,9 @@ pub enum TerminalFrame {
     },
 }
 
-/// Bytes that are no terminal frame.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a terminal frame: {0}")]
-pub struct BadTerminalFrame(pub &'static str);
-
 const SNAPSHOT: u8 = 1;
 const DATA: u8 = 2;
 const EXIT: u8 = 3;
-const INPUT: u8 = 4;
-const CREDIT: u8 = 5;
-const HEAD: usize = 13;
 
 /// How far a watcher may be ahead of its credit.
 pub const WATCH_WINDOW: u64 = 256 * 1024;
@@ -106,23 +100,21 @@ impl TerminalFrame {
     }
 
     /// Reads a frame.
-    pub fn decode(frame: &[u8]) -> Result<Self, BadTerminalFrame> {
-        let (head, rest) = frame.split_at_checked(HEAD).ok_or(BadTerminalFrame("it is shorter than its head"))?;
-        let channel = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
-        let offset = u64::from_be_bytes([head[5], head[6], head[7], head[8], head[9], head[10], head[11], head[12]]);
-        match head[0] {
+    pub fn decode(frame: &[u8]) -> Result<Self, BadFrame> {
+        let (kind, channel, offset, rest) = split(frame)?;
+        match kind {
             SNAPSHOT => {
-                let (sizes, rest) = rest.split_at_checked(6).ok_or(BadTerminalFrame("a snapshot has no size"))?;
+                let (sizes, rest) = rest.split_at_checked(6).ok_or(BadFrame("a snapshot has no size"))?;
                 let half = |at: usize| u16::from_be_bytes([sizes[at], sizes[at + 1]]);
                 let (title, bytes) =
-                    rest.split_at_checked(half(4).into()).ok_or(BadTerminalFrame("a snapshot's title is cut off"))?;
-                let title = std::str::from_utf8(title).map_err(|_| BadTerminalFrame("a title is not UTF-8"))?;
+                    rest.split_at_checked(half(4).into()).ok_or(BadFrame("a snapshot's title is cut off"))?;
+                let title = std::str::from_utf8(title).map_err(|_| BadFrame("a title is not UTF-8"))?;
                 let (cols, rows, title) = (half(0), half(2), title.to_owned());
                 Ok(Self::Snapshot { channel, offset, cols, rows, title, bytes: bytes.to_vec() })
             }
             DATA => Ok(Self::Data { channel, offset, bytes: rest.to_vec() }),
             EXIT => {
-                let rest: &[u8; 10] = rest.try_into().map_err(|_| BadTerminalFrame("an exit has another length"))?;
+                let rest: &[u8; 10] = rest.try_into().map_err(|_| BadFrame("an exit has another length"))?;
                 let part = |at: usize| {
                     let value = i32::from_be_bytes([rest[at + 1], rest[at + 2], rest[at + 3], rest[at + 4]]);
                     (rest[at] != 0).then_some(value)
@@ -131,8 +123,8 @@ impl TerminalFrame {
             }
             INPUT => Ok(Self::Input { channel, bytes: rest.to_vec() }),
             CREDIT if rest.is_empty() => Ok(Self::Credit { channel, offset }),
-            CREDIT => Err(BadTerminalFrame("a credit has no content")),
-            _ => Err(BadTerminalFrame("its kind is unknown")),
+            CREDIT => Err(BadFrame("a credit has no content")),
+            _ => Err(BadFrame("its kind is unknown")),
         }
     }
 }
@@ -141,14 +133,6 @@ impl TerminalFrame {
 pub fn data(channel: u32, offset: u64, bytes: &[u8]) -> Vec<u8> {
     let mut frame = head(DATA, channel, offset, bytes.len());
     frame.extend(bytes);
-    frame
-}
-
-fn head(kind: u8, channel: u32, offset: u64, more: usize) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(HEAD + more);
-    frame.push(kind);
-    frame.extend(channel.to_be_bytes());
-    frame.extend(offset.to_be_bytes());
     frame
 }
 

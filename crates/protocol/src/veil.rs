@@ -6,8 +6,8 @@
 use domain::{EscalationKind, LinkKind, UserId, WorkerId};
 
 use crate::{
-    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Handover, Message, Report, Task,
-    TaskDetail, TaskLine, Version, Worker, WorkerDetail,
+    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Execution, Handover, Message, Report,
+    Task, TaskDetail, TaskLine, Version, Worker, WorkerDetail,
 };
 
 /// Replaces a text that the receiver may not see.
@@ -128,6 +128,15 @@ impl Veil for Escalation {
     }
 }
 
+impl Veil for Execution {
+    fn veil(&mut self) {
+        // Expressions and errors can repeat what a program printed, also in the first line.
+        if let Some(reason) = &mut self.reason {
+            NOT_SHARED.clone_into(reason);
+        }
+    }
+}
+
 impl Veil for Activity {
     fn veil(&mut self) {
         self.links.retain(|link| !of_execution(link.kind));
@@ -188,6 +197,7 @@ impl Change {
             }
             Self::Message { message, .. } if !looks(Some(message.author.id)) => message.veil(),
             Self::Activity { activity } if !looks(None) => activity.veil(),
+            Self::Execution { execution } if !looks(Some(execution.started_by.id)) => execution.veil(),
             _ => {}
         }
     }
@@ -202,6 +212,7 @@ impl Change {
             Self::Workers { workers } => workers.iter().any(|worker| worker.session.is_some()),
             Self::Message { message, .. } => message.author_session.is_some(),
             Self::Activity { activity } => activity.links.iter().any(|link| of_execution(link.kind)),
+            Self::Execution { execution } => execution.reason.is_some(),
             Self::Escalation { .. } => true,
             _ => false,
         }
@@ -214,6 +225,7 @@ impl Change {
             Self::Workers { workers } => workers.iter().map(|worker| worker.owner.id).collect(),
             Self::Escalation { escalation } => escalation.worker.and_then(&owner).into_iter().collect(),
             Self::Message { message, .. } => vec![message.author.id],
+            Self::Execution { execution } => vec![execution.started_by.id],
             _ => Vec::new(),
         }
     }

@@ -53,8 +53,13 @@ pub(crate) use workers;
 inputs! {
     /// Workers to be started.
     WorkerStart {
-        /// The adapter's name.
+        /// The adapter's name; needed without a profile.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        #[ts(as = "Option<String>")]
         agent: String,
+        /// The agent profile that they follow: agent, model, sandbox, labels and budget, unless given here, and its prompt.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
         /// How many; default: 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<u32>,

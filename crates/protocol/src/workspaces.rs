@@ -105,6 +105,10 @@ views! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         checked_out: Option<CheckedOut>,
+        /// The commit that is checked out; absent before the first one, and when its runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        head: Option<String>,
         /// Commits that the base does not have.
         ahead: u32,
         /// Commits of the base that the branch does not have.

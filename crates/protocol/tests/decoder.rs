@@ -64,8 +64,8 @@ fn seeds() -> Vec<Vec<u8>> {
     frames.push(ToHub::Hello { protocol: PROTOCOL, hub: None, since: None, client: None });
     let hub = Some("hub_01a1e119f7ce75098aed4a97f220a95d".parse().expect("an id"));
     frames.push(ToHub::Hello { protocol: 9, hub, since: Some(domain::Seq(7)), client: Some("é".into()) });
-    frames.push(ToHub::Look { at: None });
-    frames.push(ToHub::Look { at: Some(Place { project, activity: None }) });
+    frames.push(ToHub::Look { at: None, visible: false });
+    frames.push(ToHub::Look { at: Some(Place { project, activity: None }), visible: false });
     frames.iter().map(|frame| serde_json::to_vec(frame).expect("JSON")).collect()
 }
 

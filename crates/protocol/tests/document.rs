@@ -34,6 +34,15 @@ fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
     }
 }
 
+/// The first cells of the table that begins with this line.
+fn rows(head: &str) -> Vec<&'static str> {
+    let mut tables = DOCUMENT.split(head).skip(1);
+    let table = tables.next().unwrap_or_else(|| panic!("docs/protocol.md has no table {head}"));
+    assert!(tables.next().is_none(), "docs/protocol.md has several tables {head}");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.split('`').nth(1).unwrap_or_else(|| panic!("no name in {row}"))).collect()
+}
+
 /// The fields of an input, as a reader wants them: `{content, status?}`.
 fn shape(field: &Field) -> String {
     let RefOr::T(Schema::Object(object)) = field.schema(&mut Schemas::new()) else {
@@ -85,7 +94,10 @@ fn the_table_of_verbs_is_fresh() {
 fn every_verb_frame_change_answer_and_problem_is_described() {
     check_named("verb", Call::VERBS);
     check_named("answer", tags::<Answer>(|tag| json!({"kind": tag, "value": null})));
-    check_named("change", kinds());
+    let (mut written, mut kinds) = (rows("| `kind` | What to do |"), kinds());
+    written.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(written, kinds, "the table of changes in docs/protocol.md");
     check_named("problem", tags::<ProblemKind>(|tag| json!(tag)));
     for frame in tags::<ToHub>(|tag| json!({"type": tag})).iter().chain(&tags::<FromHub>(|tag| json!({"type": tag}))) {
         assert!(DOCUMENT.contains(&format!("\"type\": \"{frame}\"")), "docs/protocol.md has no example of `{frame}`");

@@ -44,7 +44,7 @@ fn task() -> impl Strategy<Value = TaskAdd> {
     let texts = || proptest::collection::vec(text(), 0..3);
     let first = (maybe(text()), text(), text(), proptest::collection::vec(criterion(), 0..4));
     (first, texts(), texts(), maybe(0u8..10), texts(), any::<bool>()).prop_map(
-        |((id, description, context, acceptance), files, deps, priority, needs, activity)| TaskAdd {
+        |((id, description, context, acceptance), files, deps, priority, words, activity)| TaskAdd {
             id,
             description,
             context,
@@ -52,7 +52,8 @@ fn task() -> impl Strategy<Value = TaskAdd> {
             files,
             deps,
             priority,
-            needs,
+            needs: words.clone(),
+            labels: words,
             activity: activity.then(domain::ActivityId::generate),
         },
     )
@@ -120,6 +121,9 @@ proptest! {
         let spoilt = spoil(&serde_json::to_value(&task).unwrap(), place, how);
         // Lists alone are another form of the file.
         prop_assume!(!spoilt.is_array());
+        // Criteria that are lines are read by `plan`.
+        let lines = spoilt["acceptance"].as_array().is_some_and(|all| all.iter().any(Value::is_string));
+        prop_assume!(!lines);
         let read = serde_json::from_value::<TaskAdd>(spoilt.clone());
         // The schema is stricter only in its limits, and in what a JSON Schema is.
         if accepts(&spoilt) {
@@ -137,6 +141,18 @@ proptest! {
             prop_assert!(limits, "{spoilt} is read but does not meet the schema");
         }
     }
+}
+
+#[test]
+fn criteria_may_be_lines() {
+    let task = |name: &str, criterion: Value| json!({"description": "x", name: [criterion]});
+    for name in ["acceptance", "accept"] {
+        assert!(
+            accepts(&task(name, json!("command: make test"))) && accepts(&task(name, json!({"kind": "committed"})))
+        );
+        assert!(!accepts(&task(name, json!(""))) && !accepts(&task(name, json!(3))), "{name}");
+    }
+    assert_eq!(task_schema()["$defs"]["Task"]["properties"]["accept"], Value::Null, "the hub shows objects");
 }
 
 #[test]

@@ -71,6 +71,10 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         needs: Vec<String>,
+        /// Short names to group and find tasks by, such as `ui`: letters, digits and `-_./`, at most 10 of at most 40 characters.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        labels: Vec<String>,
         /// Its activity; default: a new one, when the work starts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         activity: Option<ActivityId>,

@@ -31,6 +31,9 @@ inputs! {
         /// Abilities that its worker must have; not while a worker has the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         needs: Option<Vec<String>>,
+        /// Short names to group and find tasks by.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        labels: Option<Vec<String>>,
         /// Refuse with `conflict` unless the task was edited this many times.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expected_edits: Option<u32>,

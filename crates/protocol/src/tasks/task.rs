@@ -49,6 +49,12 @@ views! {
         reason: Option<String>,
         /// From 0 to 9; higher goes first.
         priority: u8,
+        /// Short names to group and find tasks by.
+        #[serde(default)]
+        labels: Vec<String>,
+        /// Abilities that its worker must have.
+        #[serde(default)]
+        needs: Vec<String>,
         /// How many workers have had it.
         attempt: u32,
         /// Its current worker.
@@ -91,6 +97,9 @@ views! {
         priority: u8,
         /// Abilities that its worker must have.
         needs: Vec<String>,
+        /// Short names to group and find tasks by.
+        #[serde(default)]
+        labels: Vec<String>,
         /// Its status.
         status: TaskStatus,
         /// The reason: which dependency blocks it, why it has no worker, what failed.
@@ -184,6 +193,12 @@ inputs! {
         /// The agent; default: the same as before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// The model; default: the profile's, or the same as before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The agent profile that its worker follows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
         /// The program and its arguments, for the agent `command`: what somebody else chose runs only when it is said here.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
@@ -212,6 +227,9 @@ pub struct TaskFilter {
     /// Only those that this worker has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<WorkerId>,
+    /// Only those with this label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Only the one with this short name, such as `CALC-12`, in any case; several if projects have the same key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short: Option<String>,

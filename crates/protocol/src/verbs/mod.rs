@@ -28,16 +28,25 @@ use ts_rs::TS;
 
 use crate::activities::activities;
 use crate::approvals::approvals;
+use crate::artifacts::artifacts;
 use crate::audit::audit;
 use crate::chat::chat;
 use crate::credentials::credentials;
+use crate::executions::executions;
+use crate::handoff::handoff;
+use crate::hooks::hooks;
 use crate::landing::landing;
 use crate::merge::merge;
+use crate::notify::notify;
+use crate::overlaps::overlaps;
 use crate::people::people;
 use crate::projects::projects;
+use crate::recipes::recipes;
 use crate::recordings::recordings;
 use crate::reviews::reviews;
 use crate::runners::runners;
+use crate::schedules::schedules;
+use crate::search::search;
 use crate::sessions::sessions;
 use crate::tasks::tasks;
 use crate::work::work;
@@ -266,4 +275,4 @@ macro_rules! define {
     };
 }
 
-people! { [projects activities chat credentials runners approvals sessions workspaces recordings landing tasks reviews workers work merge audit define $] }
+people! { [projects activities chat credentials runners approvals sessions handoff workspaces overlaps recordings search landing tasks reviews workers work merge recipes executions artifacts schedules hooks notify audit define $] }

@@ -130,7 +130,9 @@ pub enum Access {
     MyRunner,
     /// Everybody who may see execution in the project.
     Look,
-    /// The same; the runner must be connected.
+    /// Every person who may see execution in the project.
+    PersonLooks,
+    /// Everybody who may see execution; the runner must be connected.
     LookOnRunner,
     /// The owner of the session or workspace.
     Drive,

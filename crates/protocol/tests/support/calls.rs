@@ -46,6 +46,9 @@ fn example(name: &str, schema: &Value, schemas: &Map<String, Value>, fill: Fill<
     if let Some(value) = fill(name, schema, true) {
         return value;
     }
+    if let Some(first) = schema["oneOf"].get(0) {
+        return example(name, first, schemas, fill);
+    }
     match schema["type"].as_str() {
         Some("object") => {
             let required =
@@ -71,6 +74,7 @@ fn example(name: &str, schema: &Value, schemas: &Map<String, Value>, fill: Fill<
 fn text(schema: &Value) -> Value {
     match (schema["enum"].get(0), schema["pattern"].as_str()) {
         (Some(first), _) => first.clone(),
+        _ if schema["format"] == "date-time" => json!("2026-01-02T03:04:05Z"),
         // An id: `^prj_[0-9a-f]{32}$`.
         (None, Some(pattern)) => {
             let prefix = pattern.trim_start_matches('^').split('[').next().unwrap_or_default();
