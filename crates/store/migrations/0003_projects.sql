@@ -8,6 +8,8 @@ CREATE TABLE projects (
     sandbox_others BIGINT NOT NULL DEFAULT 0,
     retention_days BIGINT,
     content TEXT NOT NULL,
+    -- The name in the form in which names are compared.
+    name_key TEXT NOT NULL,
     version BIGINT NOT NULL,
     repositories TEXT NOT NULL,
     last_message BIGINT NOT NULL,
@@ -17,6 +19,8 @@ CREATE TABLE projects (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
+-- Not unique: a member who renames a project does not learn the names of the owner's hidden projects.
+CREATE INDEX projects_by_name ON projects (owner, name_key);
 
 CREATE TABLE activities (
     id TEXT PRIMARY KEY,

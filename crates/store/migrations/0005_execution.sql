@@ -66,6 +66,10 @@ CREATE TABLE sessions (
     -- The task that the session works on, and the fence of its lease.
     task TEXT,
     fence BIGINT,
+    -- The step of an execution that the session works on: JSON.
+    step TEXT,
+    -- Whether its agent asks before it changes anything.
+    asks BIGINT NOT NULL DEFAULT 0,
     -- The person, and the session of their agent, that wrote the prompt.
     asked_by TEXT,
     asked_session TEXT,
@@ -98,6 +102,8 @@ CREATE TABLE sessions (
     disk_bytes BIGINT NOT NULL,
     duration_ms BIGINT NOT NULL,
     keep BIGINT NOT NULL,
+    -- Who may type besides the owner, and who asked to: JSON.
+    keyboard TEXT,
     created_at BIGINT NOT NULL,
     ended_at BIGINT
 );
@@ -106,6 +112,8 @@ CREATE INDEX sessions_by_activity ON sessions (activity);
 CREATE INDEX sessions_by_workspace ON sessions (workspace);
 CREATE INDEX sessions_by_task ON sessions (task) WHERE task IS NOT NULL;
 CREATE INDEX sessions_live_by_runner ON sessions (runner) WHERE ended_at IS NULL;
+-- Which runners have recordings of whose sessions in which projects.
+CREATE INDEX sessions_recorded ON sessions (runner, project, owner) WHERE ended_at IS NULL OR disk_bytes > 0;
 
 -- Agents that cannot work on a runner, whatever their tasks are: their workers pause, and one of them retries.
 CREATE TABLE outages (

@@ -36,5 +36,6 @@ CREATE TABLE logins (
 CREATE TABLE login_links (
     hash TEXT PRIMARY KEY,
     user_id TEXT NOT NULL REFERENCES users (id),
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT
 );

@@ -13,6 +13,7 @@ CREATE TABLE tasks (
     acceptance TEXT NOT NULL,
     files TEXT NOT NULL,
     needs TEXT NOT NULL,
+    labels TEXT NOT NULL,
     deps TEXT NOT NULL,
     priority BIGINT NOT NULL,
     status TEXT NOT NULL,
@@ -140,6 +141,8 @@ CREATE TABLE escalations (
     worker TEXT,
     session TEXT,
     question TEXT NOT NULL,
+    -- Why the task failed, if the question says so.
+    cause TEXT,
     options TEXT NOT NULL,
     context TEXT NOT NULL,
     -- The owner of the other work in a conflict: they, and people who may see that work, see its patch.
@@ -166,6 +169,8 @@ CREATE TABLE workers (
     abilities TEXT NOT NULL,
     argv TEXT NOT NULL,
     sandbox TEXT,
+    -- The agent profile that it follows, by name.
+    profile TEXT,
     colour BIGINT NOT NULL,
     status TEXT NOT NULL,
     reason TEXT,

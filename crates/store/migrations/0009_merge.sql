@@ -20,6 +20,8 @@ CREATE TABLE merge_queues (
     failed BIGINT NOT NULL,
     runs BIGINT NOT NULL,
     flaky BIGINT NOT NULL,
+    -- The checks that were red without a cause, with how often: JSON.
+    flaky_checks TEXT NOT NULL,
     -- The mean duration of the checks.
     check_ms BIGINT,
     -- Faults of machines in a row, and when to try again.

@@ -1,9 +1,11 @@
--- Reviews of tasks' changes: comments on lines, and approvals of reports.
+-- Reviews of the changes of tasks and workspaces: comments on lines, and approvals of tasks' reports.
 
 CREATE TABLE review_threads (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL REFERENCES projects (id),
-    task TEXT NOT NULL,
+    -- What is reviewed: either of the two.
+    task TEXT,
+    workspace TEXT,
     path TEXT NOT NULL,
     side TEXT NOT NULL,
     line BIGINT NOT NULL,
@@ -15,8 +17,10 @@ CREATE TABLE review_threads (
     sent_at BIGINT,
     resolved_by TEXT REFERENCES users (id),
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    CHECK ((task IS NULL) <> (workspace IS NULL))
 );
+CREATE INDEX review_threads_by_workspace ON review_threads (workspace, created_at);
 CREATE INDEX review_threads_by_task ON review_threads (task, created_at);
 CREATE INDEX review_threads_by_project ON review_threads (project);
 

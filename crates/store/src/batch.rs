@@ -12,6 +12,7 @@ use crate::bulk::{Part, Update};
 use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
+use crate::search::Pending;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
 use crate::verbs::work::tasks::Book;
 use crate::verbs::work::workers::WorkerBook;
@@ -60,6 +61,8 @@ pub(crate) struct Batch {
     pub(crate) known: Known,
     pub(crate) workers: WorkerBook,
     pub(crate) book: Book,
+    /// Changes of the search index.
+    index: Pending,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
     /// Whether anything was written before the end of the transaction.
@@ -150,6 +153,7 @@ impl Batch {
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
+        self.book.index(&mut self.index);
         self.book.write(&mut inserts, &mut updates);
         self.workers.write(&mut inserts, &mut updates);
         self.known.write(&mut updates);
@@ -161,6 +165,7 @@ impl Batch {
         let id = project.to_string();
         self.book.forget(project);
         self.workers.forget(project);
+        self.index.forget(project);
         for event in self.events.iter_mut().filter(|event| event.project == Some(project)) {
             event.body = EventBody::gone(project);
         }
@@ -181,9 +186,17 @@ impl Batch {
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
             return Ok(Vec::new());
         }
+        self.events.iter().for_each(|event| self.index.note(event));
+        rest.extend(std::mem::take(&mut self.index).parts(&mut self.known.indexed));
         let events = self.enter(&mut rest, now)?;
         write(c, inserts, rest).await?;
         Ok(events)
+    }
+
+    /// The position of the last event so far.
+    pub(crate) fn position(&self) -> Result<Seq, StoreError> {
+        let ledger = self.ledger.as_ref().ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
+        Ok(Seq(ledger.seq + self.events.len() as u64))
     }
 
     /// Gives events and audit entries their positions, to be written with the ledger.

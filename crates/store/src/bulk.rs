@@ -77,6 +77,11 @@ impl Part {
         Self { kind: Kind::Insert(head, " ON CONFLICT DO NOTHING"), rows }
     }
 
+    /// Rows to insert, or to write over those that exist; `conflict` is the clause that says how.
+    pub(crate) fn insert_or(head: &'static str, conflict: &'static str, rows: Vec<Vec<Value>>) -> Self {
+        Self { kind: Kind::Insert(head, conflict), rows }
+    }
+
     /// Rows to update.
     pub(crate) fn update(update: Update, rows: Vec<Vec<Value>>) -> Self {
         Self { kind: Kind::Update(update), rows }

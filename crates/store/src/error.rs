@@ -8,12 +8,23 @@ pub enum StoreError {
     /// The resource does not exist, or the caller may not know that it does.
     #[error("{0} not found")]
     NotFound(&'static str),
+    /// A link that was valid before; only the holder of its secret learns this.
+    #[error("this {0} {1}")]
+    Spent(&'static str, Spent),
     /// The caller may see the resource but not do this to it.
     #[error("{0}")]
     Forbidden(&'static str),
     /// The resource changed meanwhile, or a name is taken.
     #[error("{0}")]
     Conflict(String),
+    /// A field's value is taken by something else.
+    #[error("{message}")]
+    Taken {
+        /// The field that was refused.
+        field: &'static str,
+        /// What has the value.
+        message: String,
+    },
     /// The input is wrong.
     #[error("{message}")]
     Invalid {
@@ -36,10 +47,33 @@ pub enum StoreError {
     Corrupt(String),
 }
 
+/// Why a link is no longer valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// Somebody has used it.
+    Used,
+    /// Its time is over.
+    Expired,
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Used => "was already used",
+            Self::Expired => "has expired",
+        })
+    }
+}
+
 impl StoreError {
     /// Refuses a field with a reason.
     pub fn invalid(field: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid { field, message: message.into() }
+    }
+
+    /// Refuses a field whose value is taken.
+    pub(crate) fn taken(field: &'static str, message: impl Into<String>) -> Self {
+        Self::Taken { field, message: message.into() }
     }
 
     /// The same error, about one element of a list.

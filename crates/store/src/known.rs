@@ -7,6 +7,7 @@ use domain::{ProjectFacts, ProjectId, Short};
 
 use crate::StoreError;
 use crate::bulk::{Part, Update};
+use crate::search::Indexed;
 use crate::sql::{Connection, args};
 
 /// The maximum number of keys in one query.
@@ -39,6 +40,8 @@ pub(crate) struct Known {
     pub(crate) has_repository: HashMap<ProjectId, bool>,
     /// The last numbers, where the table does not have them yet.
     pub(crate) numbers: HashMap<ProjectId, Numbers>,
+    /// What the search index has.
+    pub(crate) indexed: Indexed,
 }
 
 impl Known {

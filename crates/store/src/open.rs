@@ -20,7 +20,7 @@ use crate::outage::Outage;
 use crate::reader::Readers;
 use crate::sql::{args, text};
 use crate::writer::{Clock, Listener, Writer};
-use crate::{Caller, Command, Committed, Event, StoreError};
+use crate::{Caller, Command, Committed, Event, StoreError, search};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -37,7 +37,10 @@ pub enum OpenError {
     #[error("`{0}` is not a database URL: use sqlite:PATH or postgres://USER@HOST/NAME")]
     Url(String),
     /// Another hub uses the database.
-    #[error("{0} is in use by another hub: stop that hub, or choose another --data-dir or --database")]
+    #[error(
+        "another Shopfloor is running on {0}: stop it (`shopfloor down`, or Ctrl+C where it runs), or choose another \
+         --data-dir or --database"
+    )]
     Held(PathBuf),
     /// The lock file cannot be created.
     #[error("cannot lock {0}: {1}")]
@@ -92,6 +95,7 @@ impl Store {
             connected => (target, connected?),
         };
         let hub = first_row(&mut connection).await?;
+        search::prepare(&mut connection).await?;
         let readers = readers(&target).await?;
         let clock: Clock = Arc::new(clock);
         let listener: Listener = Arc::new(listener);

@@ -14,6 +14,7 @@ use crate::StoreError;
 use crate::connection::{Owned, Target};
 use crate::open::{self, OpenError};
 use crate::reader::Reader;
+use crate::search;
 use crate::sql::{Connection, Value, args};
 
 /// All tables, ordered by their references.
@@ -28,6 +29,9 @@ const TABLES: &[(&str, &str)] = &[
     ("runners", "id"),
     ("workspaces", "id"),
     ("sessions", "id"),
+    ("workspace_work", "workspace"),
+    ("work_names", "workspace, name"),
+    ("work_overlaps", "id"),
     ("tasks", "id"),
     ("task_queue", "project, queue_key, task"),
     ("task_deps", "dep, task"),
@@ -38,6 +42,7 @@ const TABLES: &[(&str, &str)] = &[
     ("review_threads", "id"),
     ("review_comments", "thread, number"),
     ("review_approvals", "report"),
+    ("handoffs", "id"),
     ("landings", "id"),
     ("landing_settings", "project"),
     ("approvals", "id"),
@@ -51,7 +56,33 @@ const TABLES: &[(&str, &str)] = &[
     ("merge_candidates", "id"),
     ("merge_runs", "id"),
     ("merge_members", "candidate, run"),
+    ("recipes", "id"),
+    ("recipe_versions", "recipe, number"),
+    ("agent_profiles", "project, name, number"),
+    ("agent_profile_names", "project, name"),
+    ("executions", "id"),
+    ("execution_events", "execution, number"),
+    ("execution_work", "execution, path, attempt"),
+    ("execution_tasks", "task"),
+    ("execution_timers", "execution, path, attempt, timer"),
+    ("schedules", "id"),
+    ("schedule_ticks", "schedule, planned_at, number"),
+    ("execution_cursor", "one"),
+    ("hooks", "id"),
+    ("hook_deliveries", "hook, delivery"),
+    ("branch_tips", "project, repository, branch, commit_id"),
+    ("branch_looks", "project, repository"),
+    ("artifact_contents", "id"),
+    ("artifact_chunks", "content, number"),
+    ("artifact_uploads", "project, sender, sha256"),
+    ("artifacts", "id"),
+    ("artifact_settings", "project"),
     ("outages", "runner, agent"),
+    ("notify_channels", "id"),
+    ("notify_settings", "user_id"),
+    ("notices", "id"),
+    ("notify_deliveries", "id"),
+    ("notify_cursor", "one"),
     ("tokens", "id"),
     ("observers", "id"),
     ("logins", "id"),
@@ -64,6 +95,8 @@ const TABLES: &[(&str, &str)] = &[
 
 const FORMAT: &str = "shopfloor-export";
 const PAGE: u64 = 1000;
+/// The rows of a page of `artifact_chunks`, which are large.
+const CHUNKS: u64 = 16;
 
 /// Why an export, import or backup failed.
 #[derive(Debug, thiserror::Error)]
@@ -111,15 +144,16 @@ pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u6
     let mut rows = 0;
     for (table, key) in TABLES {
         let mut offset = 0;
+        let size = if *table == "artifact_chunks" { CHUNKS } else { PAGE };
         loop {
             let sql = format!("SELECT * FROM {table} ORDER BY {key} LIMIT $1 OFFSET $2");
-            let page = c.all(&sql, args![PAGE, offset]).await?;
+            let page = c.all(&sql, args![size, offset]).await?;
             for row in &page {
                 write(out, &Line::Row { table: (*table).into(), row: row.columns()? }).await?;
             }
             rows += page.len() as u64;
-            offset += PAGE;
-            if (page.len() as u64) < PAGE {
+            offset += size;
+            if (page.len() as u64) < size {
                 break;
             }
         }
@@ -140,6 +174,7 @@ pub async fn import(url: &str, input: &mut (impl AsyncBufRead + Unpin)) -> Resul
     }
     c.run("DELETE FROM ledger", args![]).await?;
     let rows = read_rows(&mut c, input).await?;
+    search::rebuild(&mut c).await?;
     c.script("COMMIT").await?;
     connection.close().await;
     Ok(rows)
@@ -228,7 +263,7 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
     let mut names = Vec::new();
     let mut values = Vec::new();
     for (name, value) in row {
-        if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
+        if !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
             return Err(StoreError::Corrupt(format!("`{name}` is not a column")));
         }
         // Omit null values: PostgreSQL needs their type, and keeps the type of the first row.

@@ -1,6 +1,6 @@
 //! The transaction that a command runs in: reads, writes, events and audit entries.
 
-use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Short, Timestamp, UserId};
+use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Seq, Short, Timestamp, UserId};
 use protocol::Change;
 
 use crate::batch::{Batch, PendingAudit, PendingEvent};
@@ -123,6 +123,11 @@ impl<'c> Tx<'c> {
             self.batch().known.numbers.insert(project, last);
         }
         self.batch().known.numbers.get_mut(&project).ok_or(StoreError::NotFound("project"))
+    }
+
+    /// The position of the last event before what the command announces next.
+    pub(crate) fn position(&mut self) -> Result<Seq, StoreError> {
+        self.batch().position()
     }
 
     /// Refuses unless the caller may do this to the project; reads the project once per transaction.

@@ -264,6 +264,7 @@ impl Task {
         if !events.is_empty() {
             (self.listener)(&events);
         }
+        failpoint::pass("store.announced");
         jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
     }
 
@@ -310,10 +311,13 @@ impl Task {
         let clock = self.clock.clone();
         let memory = self.memory.take();
         let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
+        failpoint::pass("store.begun");
         let mut batch = Batch::new(ledger, memory);
         // Read the clock only now: another hub may have committed while we waited, and time must not run backwards.
         let events = run(connection, &mut batch, jobs, clock()).await?;
+        failpoint::pass("store.before_commit");
         commit(connection).await?;
+        failpoint::pass("store.after_commit");
         self.memory = batch.remember();
         Ok(events)
     }

@@ -9,7 +9,7 @@ use protocol::{Activity, Change, Link, UserRef, Veil, Verb, WrittenBy, of_execut
 
 use super::fitting::Fitting;
 use super::work::tasks::reach::list;
-use super::{projects, users, versions};
+use super::{overlaps, projects, users, versions};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
@@ -190,6 +190,9 @@ impl Command for verbs::ActivityUpdate {
             versions::add(tx, &after.id.to_string(), after.version, &author, &after.content);
         }
         announce(tx, after.clone());
+        if before.status != after.status {
+            overlaps::turned(tx, after.id).await?;
+        }
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), changes.join("; "));
         Ok(if shares { after } else { after.veiled() })
     }
@@ -209,6 +212,7 @@ pub(crate) async fn turn(
     let detail = format!("status {} → {status}: {why}", before.status);
     let after = Activity { status, updated_at: tx.now, ..before };
     announce(tx, after.clone());
+    overlaps::turned(tx, id).await?;
     tx.audit(verbs::ActivityUpdate::VERB, id, AuditScope::Project(after.project), detail);
     Ok(after)
 }

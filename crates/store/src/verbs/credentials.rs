@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::room::room;
 use super::users;
+use crate::error::Spent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
@@ -259,7 +260,8 @@ impl Command for CreateLoginLink {
             None => tx.caller.person()?.id,
         };
         tx.caller.may(Action::ManageOwn, Resource::Belongings(user), "user")?;
-        let sql = "SELECT COUNT(*) AS total FROM login_links WHERE user_id = $1 AND expires_at > $2";
+        let sql =
+            "SELECT COUNT(*) AS total FROM login_links WHERE user_id = $1 AND expires_at > $2 AND used_at IS NULL";
         let full = || {
             let ends = format!("each ends after {LOGIN_LINK_MINUTES} minutes");
             format!("{MAX_OPEN_LOGIN_LINKS} login links are unused: use one, or wait; {ends}")
@@ -320,15 +322,20 @@ impl Command for UseLoginLink {
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<FreshLogin, StoreError> {
-        let sql = "SELECT user_id FROM login_links WHERE hash = $1 AND expires_at > $2";
-        let values = args![&self.hash, tx.now];
-        let row = tx.read().first(sql, values).await?.ok_or(StoreError::NotFound("login link"))?;
+        let sql = "SELECT user_id, expires_at, used_at FROM login_links WHERE hash = $1";
+        let row = tx.read().first(sql, args![&self.hash]).await?.ok_or(StoreError::NotFound("login link"))?;
+        if row.integer_or_none("used_at")?.is_some() {
+            return Err(StoreError::Spent("login link", Spent::Used));
+        }
+        if row.time("expires_at")? <= tx.now {
+            return Err(StoreError::Spent("login link", Spent::Expired));
+        }
         let id: UserId = row.parsed("user_id")?;
         let user = users::find(tx.read(), id).await?.ok_or(StoreError::NotFound("login link"))?;
         if user.disabled {
             return Err(StoreError::NotFound("login link"));
         }
-        tx.run("DELETE FROM login_links WHERE hash = $1", args![&self.hash]).await?;
+        tx.run("UPDATE login_links SET used_at = $1 WHERE hash = $2", args![tx.now, &self.hash]).await?;
         let cookie = add_login(tx, Some(id), None, &self.client, &self.address).await?;
         tx.audit(Self::VERB, id, AuditScope::Private(id), format!("{} logged in by link", user.name));
         Ok(FreshLogin { cookie, user: Some(user), observes: None })

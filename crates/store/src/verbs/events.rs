@@ -3,7 +3,7 @@
 use domain::Seq;
 
 use crate::event::FactsColumn;
-use crate::sql::{Row, args};
+use crate::sql::{Connection, Row, args};
 use crate::{Event, Store, StoreError};
 
 /// Bounds of the event log.
@@ -47,9 +47,13 @@ impl Store {
 
     /// At most `limit` events after `since`, in order.
     pub async fn events_after(&self, since: Seq, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let sql = "SELECT seq, at, project, audience, facts_before, execution_of, body FROM events WHERE seq > $1 \
-                   ORDER BY seq LIMIT $2";
-        let mut reader = self.readers.get().await?;
-        reader.borrow().all(sql, args![since.0, limit]).await?.iter().map(event).collect()
+        read_after(&mut self.readers.get().await?.borrow(), since, limit).await
     }
+}
+
+/// At most `limit` events after `since`, in order.
+pub(crate) async fn read_after(c: &mut Connection<'_>, since: Seq, limit: u32) -> Result<Vec<Event>, StoreError> {
+    let sql = "SELECT seq, at, project, audience, facts_before, execution_of, body FROM events WHERE seq > $1 \
+               ORDER BY seq LIMIT $2";
+    c.all(sql, args![since.0, limit]).await?.iter().map(event).collect()
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::credentials::{FreshLogin, add_login, check_expiry};
 use super::room::room;
 use super::users;
+use crate::error::Spent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
@@ -110,15 +111,18 @@ impl Command for AcceptInvite {
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<FreshLogin, StoreError> {
-        let unusable = || StoreError::NotFound("invite");
-        let found = first(tx.read(), "i.hash", self.hash.clone()).await?.ok_or_else(unusable)?;
-        if found.accepted_by.is_some() || found.expires_at <= tx.now {
-            return Err(unusable());
+        let found = first(tx.read(), "i.hash", self.hash.clone()).await?.ok_or(StoreError::NotFound("invite"))?;
+        let spent = |why| Err(StoreError::Spent("invitation", why));
+        if found.accepted_by.is_some() {
+            return spent(Spent::Used);
+        }
+        if found.expires_at <= tx.now {
+            return spent(Spent::Expired);
         }
         let user = users::add(tx, &self.name, false, None).await?;
         let sql = "UPDATE invites SET accepted_by = $1 WHERE id = $2 AND accepted_by IS NULL";
         if tx.run(sql, vec![text(user.id), text(found.id)]).await? == 0 {
-            return Err(unusable());
+            return spent(Spent::Used);
         }
         let cookie = add_login(tx, Some(user.id), None, &self.client, &self.address).await?;
         let UserRef { name: host, .. } = found.created_by;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::credentials::{FreshLogin, add_login, check_expiry};
 use super::room::room;
 use super::{projects, users};
+use crate::error::Spent;
 use crate::sql::{Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
@@ -101,10 +102,11 @@ impl Command for UseObserverLink {
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<FreshLogin, StoreError> {
-        let sql = format!("{COLUMNS} WHERE o.hash = $1 AND (o.expires_at IS NULL OR o.expires_at > $2)");
-        let values = args![&self.hash, tx.now];
-        let row = tx.read().first(&sql, values).await?;
+        let row = tx.read().first(&format!("{COLUMNS} WHERE o.hash = $1"), args![&self.hash]).await?;
         let found = observer(&row.ok_or(StoreError::NotFound("observer link"))?)?;
+        if found.expires_at.is_some_and(|at| at <= tx.now) {
+            return Err(StoreError::Spent("observer link", Spent::Expired));
+        }
         let cookie = add_login(tx, None, Some(found.id.to_string()), &self.client, &self.address).await?;
         let detail = format!("a browser opened observer link `{}`", found.name);
         tx.audit(Self::VERB, found.id, AuditScope::Project(found.project), detail);

@@ -10,7 +10,7 @@ use protocol::{Change, Project, Repository, Verb, verbs};
 
 use super::fitting::Fitting;
 use super::work::tasks::reach::list;
-use super::{users, versions, workspaces};
+use super::{project_names, sessions, users, versions, workspaces};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
@@ -218,6 +218,7 @@ impl Command for verbs::ProjectCreate {
         check_settings(input.retention_days, &input.repositories)?;
         check_copies(&input.repositories)?;
         check_credentials(&input.repositories)?;
+        project_names::unused(tx, owner.id, None, &input.content).await?;
         let keys = keys(tx, None).await?;
         let name = title(&input.content);
         let key = match &input.key {
@@ -241,8 +242,8 @@ impl Command for verbs::ProjectCreate {
             updated_at: tx.now,
         };
         let sql = "INSERT INTO projects (id, owner, visibility, share_execution, archive_recordings, retention_days, \
-                   content, version, repositories, last_message, created_at, updated_at, sandbox_others, task_key) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9, $10, $11)";
+                   content, version, repositories, last_message, created_at, updated_at, sandbox_others, task_key, \
+                   name_key) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9, $10, $11, $12)";
         let values = args![
             created.id.to_string(),
             created.owner.id.to_string(),
@@ -255,6 +256,7 @@ impl Command for verbs::ProjectCreate {
             tx.now,
             created.sandbox_others,
             &created.key,
+            project_names::key(&created.content),
         ];
         tx.run(sql, values).await?;
         let by = tx.caller.writer()?;
@@ -314,7 +316,10 @@ impl Command for verbs::ProjectUpdate {
             // A name that an earlier release accepted stays valid.
             match title(content) == before.name {
                 true => PROJECT_CONTENT.check(content)?,
-                false => PROJECT_CONTENT.check_title(content)?,
+                false => {
+                    PROJECT_CONTENT.check_title(content)?;
+                    project_names::unused(tx, before.owner.id, Some(before.id), content).await?;
+                }
             }
         }
         let key = match &input.key {
@@ -348,7 +353,7 @@ impl Command for verbs::ProjectUpdate {
         }
         let sql = "UPDATE projects SET visibility = $1, share_execution = $2, archive_recordings = $3, \
                    retention_days = $4, content = $5, version = $6, repositories = $7, sandbox_others = $8, \
-                   task_key = $9, updated_at = $10 WHERE id = $11";
+                   task_key = $9, updated_at = $10, name_key = $11 WHERE id = $12";
         let values = args![
             after.visibility.word(),
             after.share_execution,
@@ -360,6 +365,7 @@ impl Command for verbs::ProjectUpdate {
             after.sandbox_others,
             &after.key,
             tx.now,
+            project_names::key(&after.content),
             after.id.to_string(),
         ];
         tx.run(sql, values).await?;
@@ -375,6 +381,9 @@ impl Command for verbs::ProjectUpdate {
         }
         let (was, is) = (before.facts(), after.facts());
         announce(tx, after.clone(), (was != is).then_some(was));
+        if was != is {
+            sessions::keyboard::confine(tx, &is).await?;
+        }
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.id), changes.join("; "));
         Ok(after)
     }
@@ -444,11 +453,31 @@ impl Command for verbs::ProjectDelete {
             "DELETE FROM task_queue WHERE project = $1",
             "DELETE FROM tasks WHERE project = $1",
             "DELETE FROM workers WHERE project = $1",
+            "DELETE FROM handoffs WHERE project = $1",
             "DELETE FROM landings WHERE project = $1",
             "DELETE FROM landing_settings WHERE project = $1",
             "DELETE FROM work_settings WHERE project = $1",
             "DELETE FROM work_log WHERE project = $1",
             "DELETE FROM freezes WHERE project = $1",
+            // Content that nothing else uses goes with the next clean-up.
+            "DELETE FROM artifacts WHERE project = $1",
+            "DELETE FROM artifact_uploads WHERE project = $1",
+            "DELETE FROM artifact_settings WHERE project = $1",
+            "DELETE FROM schedule_ticks WHERE schedule IN (SELECT id FROM schedules WHERE project = $1)",
+            "DELETE FROM schedules WHERE project = $1",
+            "DELETE FROM hook_deliveries WHERE hook IN (SELECT id FROM hooks WHERE project = $1)",
+            "DELETE FROM hooks WHERE project = $1",
+            "DELETE FROM branch_tips WHERE project = $1",
+            "DELETE FROM branch_looks WHERE project = $1",
+            "DELETE FROM execution_timers WHERE execution IN (SELECT id FROM executions WHERE project = $1)",
+            "DELETE FROM execution_tasks WHERE execution IN (SELECT id FROM executions WHERE project = $1)",
+            "DELETE FROM execution_work WHERE project = $1",
+            "DELETE FROM execution_events WHERE execution IN (SELECT id FROM executions WHERE project = $1)",
+            "DELETE FROM executions WHERE project = $1",
+            "DELETE FROM recipe_versions WHERE recipe IN (SELECT id FROM recipes WHERE project = $1)",
+            "DELETE FROM recipes WHERE project = $1",
+            "DELETE FROM agent_profile_names WHERE project = $1",
+            "DELETE FROM agent_profiles WHERE project = $1",
             "DELETE FROM merge_members WHERE run IN (SELECT id FROM merge_runs WHERE project = $1)",
             "DELETE FROM merge_runs WHERE project = $1",
             "DELETE FROM merge_candidates WHERE project = $1",
@@ -456,6 +485,9 @@ impl Command for verbs::ProjectDelete {
             "DELETE FROM merge_settings WHERE project = $1",
             "DELETE FROM tokens WHERE session IN (SELECT id FROM sessions WHERE project = $1)",
             "DELETE FROM sessions WHERE project = $1",
+            "DELETE FROM work_overlaps WHERE project = $1",
+            "DELETE FROM work_names WHERE project = $1",
+            "DELETE FROM workspace_work WHERE project = $1",
             "DELETE FROM workspaces WHERE project = $1",
             "DELETE FROM activities WHERE project = $1",
             "DELETE FROM projects WHERE id = $1",

@@ -7,7 +7,10 @@ use protocol::{ApprovalFilter, Change, Project, Veil};
 
 use super::work::{tasks, workers};
 use super::workspaces::{only as in_project, sees};
-use super::{activities, approvals, landing, projects, runners, sessions, unread, users, workspaces};
+use super::{
+    activities, approvals, executions, handoff, landing, merge, overlaps, projects, runners, schedules, sessions,
+    unread, users, workspaces,
+};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
@@ -61,9 +64,15 @@ async fn contents(
     let workspaces = workspaces::of(c, in_project(only)).await?.into_iter();
     let workspaces = workspaces.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(workspaces.map(|workspace| Change::Workspace { workspace }));
+    let overlaps = overlaps::current(c, only).await?.into_iter();
+    let overlaps = overlaps.filter(|found| overlaps::visible(caller, facts.get(&found.project), found));
+    changes.extend(overlaps.map(|overlap| Change::Overlap { overlap }));
     let sessions = sessions::of(c, in_project(only), Some(now)).await?.into_iter();
     let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(sessions.map(|session| Change::Session { session }));
+    let handoffs = handoff::current(c, only, now).await?.into_iter();
+    let handoffs = handoffs.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
+    changes.extend(handoffs.map(|handoff| Change::Handoff { handoff }));
     let workers = workers::rows::all(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
     let workers = workers.map(|slot| match sees(caller, facts.get(&slot.view.project), slot.view.owner.id) {
         true => slot.view,
@@ -79,6 +88,16 @@ async fn contents(
     changes.extend(landings.map(|landing| Change::Landing { landing }));
     let settings = landing::all_settings(c, only).await?.into_iter().filter(|(project, _)| visible.contains(project));
     changes.extend(settings.map(|(project, settings)| Change::LandingSettings { project, settings }));
+    let queues = merge::not_idle(c, only, now).await?.into_iter().filter(|found| visible.contains(&found.project));
+    changes.extend(queues.map(|queue| Change::MergeQueue { queue }));
+    let executions = executions::current(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
+    let executions = executions.map(|found| match sees(caller, facts.get(&found.project), found.started_by.id) {
+        true => found,
+        false => found.veiled(),
+    });
+    changes.extend(executions.map(|execution| Change::Execution { execution }));
+    let schedules = schedules::all(c, only, now).await?.into_iter().filter(|found| visible.contains(&found.project));
+    changes.extend(schedules.map(|schedule| Change::Schedule { schedule }));
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
         let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
         changes.extend(unreads.map(|unread| Change::Unread { unread }));

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::sql::args;
 use crate::tx::Tx;
+use crate::verbs::executions;
 use crate::{Command, StoreError};
 
 /// How long answered requests and expired links are kept, in milliseconds.
@@ -39,7 +40,7 @@ impl Command for Touch {
     }
 }
 
-/// Deletes the oldest events and answered requests; a client older than the horizon gets a full sync.
+/// Deletes the oldest events, answered requests and histories of executions; a client older than the horizon gets a full sync.
 #[derive(Debug, Serialize)]
 pub struct Compact {
     /// The minimum number of kept events.
@@ -53,7 +54,11 @@ impl Command for Compact {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let old = tx.now.plus_millis(-REMEMBERED);
         tx.run("DELETE FROM requests WHERE at < $1", args![old]).await?;
+        // Remembered for this long, so that no event is announced twice.
+        let told = tx.now.plus_millis(-30 * REMEMBERED);
+        tx.run("DELETE FROM notices WHERE at < $1 AND state <> 'pending'", args![told]).await?;
         tx.run("DELETE FROM login_links WHERE expires_at < $1", args![old]).await?;
+        executions::compact(tx).await?;
         let row = tx.read().first("SELECT seq, horizon FROM ledger WHERE one = 1", args![]).await?;
         let row = row.ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
         let horizon = row.integer("seq")?.cast_unsigned().saturating_sub(self.keep);

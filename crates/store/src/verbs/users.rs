@@ -7,6 +7,7 @@ use protocol::{Change, User, UserRef, Verb, verbs};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login};
+use super::sessions;
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
@@ -201,6 +202,79 @@ impl Command for verbs::UserEnable {
     }
 }
 
+/// What a person left on the floor: a table, its column with the person, and what people call it.
+const LEFT: &[(&str, &str, &str)] = &[
+    ("projects", "owner", "a project"),
+    ("runners", "owner", "a runner"),
+    ("activities", "owner", "an activity"),
+    ("versions", "author", "a version of a text"),
+    ("messages", "author", "a message"),
+    ("workspaces", "owner", "a workspace"),
+    ("sessions", "owner", "a session"),
+    ("tasks", "created_by", "a task"),
+    ("workers", "owner", "a worker"),
+    ("escalations", "answered_by", "an answer"),
+    ("approvals", "author", "a request for approval"),
+    ("grants", "author", "a permission"),
+    ("merge_settings", "author", "merge settings"),
+    ("merge_candidates", "added_by", "a branch in a merge queue"),
+    ("handoffs", "owner", "a handoff"),
+    ("handoffs", "to_owner", "a handoff"),
+    ("handoffs", "asked_by", "a handoff"),
+    ("landings", "owner", "landed work"),
+    ("landings", "asked_by", "landed work"),
+    ("review_threads", "resolved_by", "a review"),
+    ("review_comments", "author", "a review comment"),
+    ("review_approvals", "approved_by", "a review"),
+    ("observers", "created_by", "an observer link"),
+    ("recipe_versions", "author", "a recipe"),
+    ("agent_profiles", "author", "an agent profile"),
+    ("executions", "owner", "an execution"),
+    ("schedules", "owner", "a schedule"),
+    ("artifacts", "owner", "an artifact"),
+    ("freezes", "user_id", "a freeze"),
+];
+
+impl Command for verbs::UserRemove {
+    type Output = ();
+    const VERB: &'static str = verbs::UserRemove::SPEC.name;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
+        let found = find(tx.read(), self.user).await?.ok_or(StoreError::NotFound("user"))?;
+        if !found.disabled {
+            let message = format!("{} can still log in: disable them first (`shopfloor user disable`)", found.name);
+            return Err(StoreError::Conflict(message));
+        }
+        for (table, column, what) in LEFT {
+            let sql = format!("SELECT 1 AS one FROM {table} WHERE {column} = $1 LIMIT 1");
+            if tx.read().first(&sql, vec![text(self.user)]).await?.is_some() {
+                let message = format!("{} has {what} on this hub: they stay disabled", found.name);
+                return Err(StoreError::Conflict(message));
+            }
+        }
+        for sql in [
+            "DELETE FROM login_links WHERE user_id = $1",
+            "DELETE FROM logins WHERE user_id = $1",
+            "DELETE FROM tokens WHERE user_id = $1",
+            "DELETE FROM reads WHERE user_id = $1",
+            "DELETE FROM notify_deliveries WHERE channel IN (SELECT id FROM notify_channels WHERE user_id = $1)",
+            "DELETE FROM notices WHERE channel IN (SELECT id FROM notify_channels WHERE user_id = $1)",
+            "DELETE FROM notify_channels WHERE user_id = $1",
+            "DELETE FROM notify_settings WHERE user_id = $1",
+            "DELETE FROM invites WHERE created_by = $1 OR accepted_by = $1",
+            "DELETE FROM users WHERE id = $1",
+        ] {
+            tx.run(sql, vec![text(self.user)]).await?;
+        }
+        tx.revoke(vec![self.user.to_string()]);
+        let body = EventBody::Change { change: Change::UserGone { user: self.user } };
+        tx.announce(PendingEvent { project: None, audience: None, facts_before: None, execution_of: None, body });
+        tx.audit(Self::VERB, self.user, AuditScope::Hub, format!("removed {}", found.name));
+        Ok(())
+    }
+}
+
 /// Disables or enables a user.
 async fn set_disabled(tx: &mut Tx<'_>, user: UserId, disabled: bool) -> Result<User, StoreError> {
     tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
@@ -211,6 +285,9 @@ async fn set_disabled(tx: &mut Tx<'_>, user: UserId, disabled: bool) -> Result<U
     tx.run("UPDATE users SET disabled = $1 WHERE id = $2", args![i64::from(disabled), user.to_string()]).await?;
     let after = User { disabled, ..before };
     announce(tx, after.clone());
+    if disabled {
+        sessions::keyboard::forget(tx, user).await?;
+    }
     Ok(after)
 }
 

@@ -149,6 +149,11 @@ pub(crate) async fn add(
     Ok(())
 }
 
+/// A workspace whose folder was deleted: nothing that was counted there is left.
+pub(crate) fn cleaned(before: Workspace) -> Workspace {
+    Workspace { status: WorkspaceStatus::Cleaned, stats: None, disk_bytes: Some(0), ..before }
+}
+
 /// Stores what a runner reported about a workspace, and announces it to those who may see it.
 pub(crate) async fn update(tx: &mut Tx<'_>, after: Workspace) -> Result<(), StoreError> {
     let sql = "UPDATE workspaces SET base = $1, path = $2, status = $3, detail = $4, ports = $5, stats = $6, \

@@ -1,7 +1,7 @@
 //! A store on a new database, with two people and a clock that the test moves.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use domain::{Actor, ProjectId, Timestamp, Visibility};
@@ -50,6 +50,8 @@ pub(crate) struct Fixture {
     pub(crate) url: String,
     clock: Arc<AtomicI64>,
     heard: Arc<Mutex<Vec<Arc<Event>>>>,
+    /// How many projects it has named.
+    projects: AtomicUsize,
     /// Last, so that the store is dropped before its database.
     pub(crate) place: Place,
 }
@@ -66,18 +68,18 @@ impl Fixture {
         let store = Arc::new(open(&url, &clock, &heard).await);
         let ada = store.write(&Caller::hub("start"), None, EnterHubOwner { name: "Ada".into() }).await.unwrap().value;
         let ada = Caller::user(ada.id, true, "Ada", "192.0.2.1 test");
-        let mut fixture = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
+        let mut fixture = Self { store, bo: ada.clone(), ada, url, clock, heard, projects: AtomicUsize::new(0), place };
         fixture.bo = fixture.join("Bo").await;
         fixture
     }
 
     /// Closes the store and opens the same database again.
     pub(crate) async fn reopened(self) -> Self {
-        let Self { store, ada, bo, url, clock, heard, place } = self;
+        let Self { store, ada, bo, url, clock, heard, projects, place } = self;
         store.close().await;
         drop(store);
         let store = Arc::new(open(&url, &clock, &heard).await);
-        Self { store, ada, bo, url, clock, heard, place }
+        Self { store, ada, bo, url, clock, heard, projects, place }
     }
 
     /// Another store on the same database, like a second hub's.
@@ -114,7 +116,16 @@ impl Fixture {
 
     /// A project of Ada's.
     pub(crate) async fn project(&self, visibility: Visibility) -> Project {
-        self.done(&self.ada, create_project("Parser\ngoals", visibility)).await
+        self.done(&self.ada, self.another_project(visibility)).await
+    }
+
+    /// The creation of a project whose name is not taken.
+    pub(crate) fn another_project(&self, visibility: Visibility) -> verbs::ProjectCreate {
+        let name = match self.projects.fetch_add(1, Ordering::SeqCst) {
+            0 => "Parser".to_owned(),
+            number => format!("Parser {}", number + 1),
+        };
+        create_project(&format!("{name}\ngoals"), visibility)
     }
 
     /// Sends a message.

@@ -84,7 +84,8 @@ async fn a_setting_has_a_range(fixture: Fixture) {
         let input = ProjectUpdate { repositories: Some(repositories), ..Default::default() };
         refuses(&fixture, "repositories.copy", verbs::ProjectUpdate { project, input }).await;
     }
-    fixture.done(&fixture.ada, create(ProjectCreate { repositories: copying("/srv/a"), ..Default::default() })).await;
+    let input = ProjectCreate { content: "y".into(), repositories: copying("/srv/a"), ..Default::default() };
+    fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await;
     let repositories = vec![Repository { location: "/a".into(), base_branch: None, ..Repository::default() }; 51];
     refuses(&fixture, "repositories", create(ProjectCreate { repositories, ..Default::default() })).await;
     let project = fixture.project(Visibility::ReadWrite).await.id;

@@ -2,7 +2,7 @@
 
 use domain::{Actor, Visibility};
 use protocol::{InviteCreate, ObserverCreate, verbs};
-use store::{AcceptInvite, CreateLoginLink, EventBody, Secret, StoreError, UseLoginLink, UseObserverLink};
+use store::{AcceptInvite, CreateLoginLink, EventBody, Secret, Spent, StoreError, UseLoginLink, UseObserverLink};
 
 use crate::credentials::{by_cookie, stranger, works};
 use crate::fixture::{DAY, Fixture, id};
@@ -39,7 +39,7 @@ async fn a_login_link_works_once(fixture: Fixture) {
     let credential = fixture.store.authenticate(&by_cookie(&fresh.cookie)).await.unwrap().unwrap();
     assert!(credential.by_cookie);
     let error = fixture.refused(&stranger(), use_link(&link)).await;
-    assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
+    assert!(matches!(error, StoreError::Spent("login link", Spent::Used)), "{error}");
     let logins = fixture.store.logins(&fixture.bo, Some(&credential.id)).await.unwrap();
     let current = logins.iter().find(|login| login.current).unwrap();
     assert_eq!((current.client.as_str(), current.address.as_str()), ("Firefox", "192.0.2.8"));
@@ -49,7 +49,7 @@ async fn a_login_link_expires(fixture: Fixture) {
     let made = fixture.done(&fixture.bo, CreateLoginLink { user: None }).await;
     fixture.pass(made.expires_at.as_millis() - fixture.store.now().as_millis());
     let error = fixture.refused(&stranger(), use_link(&made.link)).await;
-    assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
+    assert!(matches!(error, StoreError::Spent("login link", Spent::Expired)), "{error}");
 }
 
 async fn a_login_link_of_a_disabled_person_does_not_work(fixture: Fixture) {
@@ -67,7 +67,7 @@ async fn an_invitation_works_once(fixture: Fixture) {
     let fresh = fixture.done(&stranger(), accept(&made.link, "Cy")).await;
     assert!(works(&fixture, &by_cookie(&fresh.cookie)).await);
     let error = fixture.refused(&stranger(), accept(&made.link, "Di")).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
+    assert!(matches!(error, StoreError::Spent("invitation", Spent::Used)), "{error}");
     let invites = fixture.store.invites(&fixture.bo).await.unwrap();
     assert_eq!(invites[0].accepted_by.as_ref().unwrap().name, "Cy");
     let names: Vec<_> = fixture.store.users(&fixture.bo).await.unwrap().into_iter().map(|user| user.name).collect();
@@ -90,7 +90,7 @@ async fn an_invitation_expires_or_is_revoked(fixture: Fixture) {
     let made = fixture.done(&fixture.ada, invite(1)).await;
     fixture.pass(DAY);
     let error = fixture.refused(&stranger(), accept(&made.link, "Cy")).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
+    assert!(matches!(error, StoreError::Spent("invitation", Spent::Expired)), "{error}");
 }
 
 async fn an_observer_link_shows_one_project(fixture: Fixture) {
@@ -120,7 +120,7 @@ async fn an_observer_link_expires_or_is_revoked(fixture: Fixture) {
     fixture.pass(DAY);
     assert!(!works(&fixture, &cookie).await);
     let error = fixture.refused(&stranger(), observe(&made.link)).await;
-    assert!(matches!(error, StoreError::NotFound("observer link")), "{error}");
+    assert!(matches!(error, StoreError::Spent("observer link", Spent::Expired)), "{error}");
     let made = fixture.done(&fixture.ada, link(None)).await;
     let cookie = by_cookie(&fixture.done(&stranger(), observe(&made.link)).await.cookie);
     fixture.done(&fixture.ada, verbs::ObserverRevoke { observer: made.observer.id }).await;

@@ -1,5 +1,8 @@
 //! Merge queues: what runners report becomes landings, ejections and freezes; a scripted repository stands in for git.
 
+mod moved;
+mod search;
+
 use std::collections::BTreeSet;
 
 use domain::{
@@ -11,9 +14,9 @@ use protocol::link::{
     Wish,
 };
 use protocol::{
-    ApprovalFilter, Candidate, Criterion, EscalationAnswer, Landing, LandingFilter, MergeAdd, MergeCommand,
-    MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, Sandbox, TaskAdd, TaskReason, WorkerStart,
-    verbs,
+    ApprovalFilter, Candidate, Change, Criterion, EscalationAnswer, Landing, LandingFilter, MergeAdd, MergeCommand,
+    MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, ProjectUpdate, Sandbox, TaskAdd, TaskReason,
+    WorkerStart, verbs,
 };
 use store::{Caller, PublishEnded, PublishResult, StoreError, TendMerges};
 
@@ -24,7 +27,9 @@ use crate::workers::{Shop, plain};
 both! {
     branches_land_together_and_the_culprit_is_sent_back_with_its_log,
     without_checks_a_person_confirms_each_branch,
+    a_client_learns_of_queues_that_wait_or_stand_still_when_it_connects,
     a_red_tip_freezes_the_queue_until_a_fix_has_landed,
+    a_branch_that_waits_can_become_a_fix,
     a_lost_runner_costs_a_run_and_nothing_else,
     facts_count_once_and_only_from_the_runner_of_the_run,
     a_branch_that_was_pushed_to_is_tested_again,
@@ -109,13 +114,18 @@ async fn work_on(shop: &mut Shop, repository: &mut Repository, mut last: impl Fn
         if last(&run) {
             return;
         }
-        let body = match repository.land(&run) {
-            Some(land) => FactBody::MergeLanded { run: run.run, land },
-            None => FactBody::MergeTested { run: run.run, test: repository.test(&run) },
-        };
-        shop.memory.happened(&shop.fixture, body).await;
+        does(shop, repository, &run).await;
     }
     panic!("the queue does not come to rest");
+}
+
+/// Lets the runner do one order.
+async fn does(shop: &mut Shop, repository: &mut Repository, run: &DesiredMerge) {
+    let body = match repository.land(run) {
+        Some(land) => FactBody::MergeLanded { run: run.run, land },
+        None => FactBody::MergeTested { run: run.run, test: repository.test(run) },
+    };
+    shop.memory.happened(&shop.fixture, body).await;
 }
 
 async fn queue(shop: &Shop) -> MergeQueue {
@@ -185,6 +195,45 @@ async fn without_checks_a_person_confirms_each_branch(fixture: Fixture) {
     assert!(matches!(again, StoreError::Conflict(_)), "{again:?}");
 }
 
+async fn a_client_learns_of_queues_that_wait_or_stand_still_when_it_connects(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    let mut repository = repository();
+    assert_eq!(synced(&shop, &shop.fixture.bo).await, []);
+    let one = add(&shop, "a").await;
+    work(&mut shop, &mut repository).await;
+    let waits = synced(&shop, &shop.fixture.bo).await;
+    assert_eq!(waits.len(), 1);
+    assert_eq!((waits[0].no_checks, waits[0].candidates[0].state), (true, CandidateState::NeedsPerson));
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeConfirm { candidate: one.id }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(synced(&shop, &shop.fixture.bo).await, [], "an open queue without branches says nothing");
+
+    let input = MergeGateChange { target: None, reason: Some("release day".into()) };
+    let project = shop.project.id;
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeFreeze { project, input: input.clone() }).await;
+    let frozen = synced(&shop, &shop.fixture.bo).await;
+    assert_eq!(frozen.iter().map(|queue| queue.gate).collect::<Vec<_>>(), [MergeGate::Frozen]);
+    let update = ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
+    shop.fixture.done(&shop.fixture.ada, verbs::ProjectUpdate { project, input: update }).await;
+    assert_eq!(synced(&shop, &shop.fixture.bo).await, [], "not to those who do not see the project");
+    assert_eq!(synced(&shop, &shop.fixture.ada).await.len(), 1);
+}
+
+/// The queues that a client gets when it connects, and when the project becomes visible to it.
+async fn synced(shop: &Shop, caller: &Caller) -> Vec<MergeQueue> {
+    let queues = |changes: Vec<Change>| -> Vec<MergeQueue> {
+        let queue = |change| match change {
+            Change::MergeQueue { queue } => Some(queue),
+            _ => None,
+        };
+        changes.into_iter().filter_map(queue).collect()
+    };
+    let whole = queues(shop.fixture.store.state(caller).await.unwrap().1);
+    let one = queues(shop.fixture.store.state_of(caller, shop.project.id).await.unwrap());
+    assert_eq!(whole, one);
+    whole
+}
+
 async fn a_red_tip_freezes_the_queue_until_a_fix_has_landed(fixture: Fixture) {
     let mut shop = Shop::open(fixture).await;
     checks(&shop).await;
@@ -213,6 +262,25 @@ async fn a_red_tip_freezes_the_queue_until_a_fix_has_landed(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.bo, verbs::MergeThaw { project: shop.project.id, input }).await;
     work(&mut shop, &mut repository).await;
     assert_eq!(repository.tip, "tip+fix+a+later");
+}
+
+async fn a_branch_that_waits_can_become_a_fix(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = Repository { tip_bad: true, ..repository() };
+    add(&shop, "a").await;
+    work(&mut shop, &mut repository).await;
+    let waits = add(&shop, "fix").await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!((queue(&shop).await.gate, waits.fix, repository.tip.as_str()), (MergeGate::TipRed, false, "tip"));
+    let (user, session) = (shop.fixture.bo.person().unwrap().id, domain::SessionId::generate());
+    let agent = Caller::bearer(domain::Actor::Agent { user, project: shop.project.id, session }, "Bo", "192.0.2.9");
+    let refused = shop.fixture.refused(&agent, adding(&shop, "fix", true)).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "only people say that: {refused:?}");
+    let marked = shop.fixture.done(&shop.fixture.bo, adding(&shop, "fix", true)).await;
+    assert_eq!((marked.id, marked.fix), (waits.id, true));
+    work(&mut shop, &mut repository).await;
+    assert_eq!((queue(&shop).await.gate, repository.tip.as_str()), (MergeGate::Open, "tip+fix+a"));
 }
 
 async fn a_lost_runner_costs_a_run_and_nothing_else(fixture: Fixture) {

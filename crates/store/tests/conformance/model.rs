@@ -82,6 +82,7 @@ impl Model {
     fn apply(&mut self, change: &Change, audience: Option<UserId>) {
         match change.clone() {
             Change::User { user } => drop(self.users.insert(user.id, user)),
+            Change::UserGone { user } => drop(self.users.remove(&user)),
             Change::Runner { mut runner } => {
                 runner.owner.name.clear();
                 self.runners.insert(runner.id, runner);
@@ -107,6 +108,8 @@ impl Model {
             // The script adds no tasks: work has its own simulator.
             Change::Tasks { .. }
             | Change::Workers { .. }
+            | Change::Handoff { .. }
+            | Change::Overlap { .. }
             | Change::WorkerGone { .. }
             | Change::Escalation { .. }
             | Change::Approval { .. }
@@ -117,6 +120,11 @@ impl Model {
             | Change::MergeSettings { .. }
             | Change::Landing { .. }
             | Change::LandingSettings { .. }
+            | Change::Recipe { .. }
+            | Change::Profiles { .. }
+            | Change::Execution { .. }
+            | Change::Schedule { .. }
+            | Change::ScheduleRemoved { .. }
             | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),
             Change::Message { message, .. } => drop(self.messages.insert(message.id, message)),

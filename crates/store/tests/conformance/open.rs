@@ -52,7 +52,7 @@ async fn a_second_hub_on_the_same_file_is_refused() {
     let fixture = Fixture::open(Place::sqlite()).await;
     let error = refusal(open(&fixture.url).await);
     assert!(matches!(error, OpenError::Held(_)), "{error}");
-    assert!(error.to_string().contains("hub.db is in use by another hub"), "{error}");
+    assert!(error.to_string().contains("hub.db: stop it (`shopfloor down`"), "{error}");
     let url = fixture.url.clone();
     let place = fixture.place;
     fixture.store.close().await;

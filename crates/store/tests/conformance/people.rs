@@ -14,6 +14,7 @@ both!(
     a_disabled_person_is_logged_out_at_once,
     an_enabled_person_can_log_in_again,
     only_the_hub_owner_disables,
+    only_a_disabled_person_without_work_is_removed,
 );
 
 fn rename(name: &str) -> verbs::MeRename {
@@ -95,6 +96,34 @@ async fn an_enabled_person_can_log_in_again(fixture: Fixture) {
     fixture.done(&fixture.ada, verbs::UserDisable { user }).await;
     fixture.done(&fixture.ada, verbs::UserEnable { user }).await;
     assert!(fixture.store.authenticate(&token).await.unwrap().is_some());
+}
+
+async fn only_a_disabled_person_without_work_is_removed(fixture: Fixture) {
+    let input = InviteCreate { name: "Cy".into(), expires_at: None };
+    let link = fixture.done(&fixture.ada, verbs::InviteCreate { input }).await.link;
+    let accept = AcceptInvite {
+        hash: Secret::presented(&link).hash(),
+        name: "Cy".into(),
+        client: "Firefox".into(),
+        address: "192.0.2.7".into(),
+    };
+    let cy = fixture.done(&Caller::hub("x"), accept).await.user.unwrap();
+    let remove = |user| verbs::UserRemove { user };
+    let error = fixture.refused(&fixture.bo, remove(cy.id)).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
+    let error = fixture.refused(&fixture.ada, remove(cy.id)).await;
+    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("disable")), "{error}");
+    fixture.done(&fixture.ada, verbs::UserDisable { user: cy.id }).await;
+    fixture.done(&fixture.ada, remove(cy.id)).await;
+    let names: Vec<String> = fixture.store.users(&fixture.ada).await.unwrap().into_iter().map(|u| u.name).collect();
+    assert!(!names.contains(&"Cy".to_owned()), "{names:?}");
+    let error = fixture.refused(&fixture.ada, remove(cy.id)).await;
+    assert!(matches!(error, StoreError::NotFound("user")), "{error}");
+    let input = protocol::RunnerCreate { name: "laptop".into() };
+    fixture.done(&fixture.bo, verbs::RunnerCreate { input }).await;
+    fixture.done(&fixture.ada, verbs::UserDisable { user: id(&fixture.bo) }).await;
+    let error = fixture.refused(&fixture.ada, remove(id(&fixture.bo))).await;
+    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("a runner")), "{error}");
 }
 
 async fn only_the_hub_owner_disables(fixture: Fixture) {

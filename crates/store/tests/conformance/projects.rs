@@ -22,6 +22,8 @@ both!(
     a_change_of_access_stores_the_earlier_access,
     deleting_a_project_deletes_its_contents,
     deleting_twice_is_not_found,
+    a_name_is_unique_among_the_projects_of_its_owner,
+    a_name_that_is_taken_does_not_reveal_a_hidden_project,
     a_list_stays_within_the_size_of_an_answer,
 );
 
@@ -88,7 +90,7 @@ async fn a_location_that_no_runner_accepts_is_refused(fixture: Fixture) {
     }
     for location in ["ssh://git@example.org/a:b.git", "git@example.org:a.git", "~/code/a"] {
         let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
-        let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
+        let input = ProjectCreate { content: location.into(), repositories, ..ProjectCreate::default() };
         fixture.done(&fixture.ada, verbs::ProjectCreate { input }).await;
     }
 }
@@ -240,4 +242,36 @@ async fn a_list_stays_within_the_size_of_an_answer(fixture: Fixture) {
     assert!(listed.len() + 5 > many && listed[0].name != "0", "{} of {many}", listed.len());
     // Projects that do not fit can still be found.
     assert_eq!(fixture.store.projects(&fixture.ada).await.unwrap(), []);
+}
+
+fn named(content: &str) -> verbs::ProjectCreate {
+    create_project(content, Visibility::Private)
+}
+
+async fn a_name_is_unique_among_the_projects_of_its_owner(fixture: Fixture) {
+    let first = fixture.done(&fixture.ada, named("# Über Parser\n\nfast")).await;
+    for taken in ["Über Parser", "  über PARSER \nother goals", "## ÜBER parser"] {
+        let refused = fixture.refused(&fixture.ada, named(taken)).await;
+        assert!(matches!(refused, StoreError::Taken { field: "content", .. }), "{taken}: {refused:?}");
+        let said = refused.to_string();
+        assert!(
+            said.contains("you already have a project `Über Parser`") && said.contains(&first.id.to_string()),
+            "{said}"
+        );
+    }
+    fixture.done(&fixture.bo, named("Über Parser")).await;
+    let other = fixture.done(&fixture.ada, named("Lexer")).await;
+    let refused = fixture.refused(&fixture.ada, write(other.id, "über parser", None)).await;
+    assert!(matches!(refused, StoreError::Taken { field: "content", .. }), "{refused:?}");
+    fixture.done(&fixture.ada, write(first.id, "über parser\n\nslower", None)).await;
+    fixture.done(&fixture.ada, write(first.id, "Grammar", None)).await;
+    fixture.done(&fixture.ada, write(other.id, "Über Parser", None)).await;
+    fixture.done(&fixture.ada, verbs::ProjectDelete { project: other.id }).await;
+    fixture.done(&fixture.ada, named("Über Parser")).await;
+}
+
+async fn a_name_that_is_taken_does_not_reveal_a_hidden_project(fixture: Fixture) {
+    fixture.done(&fixture.ada, named("Secret")).await;
+    let shared = fixture.done(&fixture.ada, create_project("Shared", Visibility::ReadWrite)).await;
+    fixture.done(&fixture.bo, write(shared.id, "Secret", None)).await;
 }

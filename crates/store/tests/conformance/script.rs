@@ -68,7 +68,9 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
 async fn attempt<C: Command>(store: &Store, who: &Caller, command: C) -> Option<C::Output> {
     match store.write(who, None, command).await {
         Ok(done) => Some(done.value),
-        Err(StoreError::NotFound(_) | StoreError::Forbidden(_) | StoreError::Conflict(_)) => None,
+        Err(
+            StoreError::NotFound(_) | StoreError::Forbidden(_) | StoreError::Conflict(_) | StoreError::Taken { .. },
+        ) => None,
         Err(other) => panic!("{}: {other:?}", C::VERB),
     }
 }
@@ -95,7 +97,9 @@ async fn step(store: &Store, who: &Caller, known: &Known, which: usize, what: Wh
     let update = |project, input| verbs::ProjectUpdate { project, input };
     match what {
         What::Create(visibility) => {
-            let made = attempt(store, who, create_project("new", visibility)).await;
+            let made =
+                attempt(store, who, create_project(&format!("new {}", domain::ProjectId::generate()), visibility))
+                    .await;
             add(&known.projects, made.map(|made| made.id));
         }
         What::Write(text) => {

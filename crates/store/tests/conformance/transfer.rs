@@ -5,11 +5,14 @@ use std::sync::Arc;
 use domain::Visibility;
 use protocol::link::FactBody;
 use protocol::{
-    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
-    SessionSpawn, TokenCreate, Usage, verbs,
+    ArtifactConfigure, ArtifactPut, InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate,
+    RunnerCreate, Sandbox, SessionSpawn, TokenCreate, Usage, verbs,
 };
 use store::transfer::{TransferError, backup, export, import};
-use store::{Caller, Compact, CreateLoginLink, EnterByGithub, Event, MintAgentToken, Secret, Store, UseObserverLink};
+use store::{
+    BeginContent, Caller, Compact, CreateLoginLink, EnterByGithub, Event, MintAgentToken, Secret, Store,
+    UseObserverLink,
+};
 
 use crate::events::crowd;
 use crate::execution::{self, Memory};
@@ -24,6 +27,15 @@ both!(
     a_database_in_use_is_not_overwritten,
     a_backup_of_a_live_database_is_consistent,
 );
+
+/// Artifacts with content, one whose content is still on its way, and settings.
+async fn artifacts(fixture: &Fixture, project: domain::ProjectId) {
+    let input = ArtifactPut { name: "a.md".into(), text: Some("# Ünïcode 🦀".into()), ..Default::default() };
+    fixture.done(&fixture.ada, verbs::ArtifactPut { project, input }).await;
+    let input = ArtifactConfigure { days: Some(3), ..Default::default() };
+    fixture.done(&fixture.ada, verbs::ArtifactConfigure { project, input }).await;
+    fixture.done(&fixture.ada, BeginContent { project }).await;
+}
 
 /// Fills every table and every nullable column.
 async fn fill(fixture: &Fixture) {
@@ -64,6 +76,7 @@ async fn fill(fixture: &Fixture) {
         argv: vec!["a\tb\u{1b}".into()],
         ..execution::in_project(&shared, "Ünïcode 🦀")
     };
+    artifacts(fixture, shared.id).await;
     let full = fixture.done(&fixture.ada, execution::spawn(input, &[machine])).await;
     let input = SessionSpawn { project: Some(project), agent: "shell".into(), ..Default::default() };
     fixture.done(&fixture.ada, execution::spawn(input, &[machine])).await;
@@ -110,7 +123,7 @@ async fn work(fixture: &Fixture) {
     fixture.done(&fixture.ada, verbs::FloorFreeze { input: protocol::Freeze { project: Some(project) } }).await;
 }
 
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 33] = [
     "ledger",
     "users",
     "projects",
@@ -129,6 +142,10 @@ const TABLES: [&str; 29] = [
     "reports",
     "escalations",
     "workers",
+    "artifacts",
+    "artifact_contents",
+    "artifact_chunks",
+    "artifact_settings",
     "work_settings",
     "work_log",
     "freezes",

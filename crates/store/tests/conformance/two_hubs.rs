@@ -8,7 +8,7 @@ use protocol::{MessagePage, ProjectUpdate, verbs};
 use store::{Caller, CreateLoginLink, Secret, StoreError, UseLoginLink};
 
 use crate::events::{crowd, follow};
-use crate::fixture::{Fixture, Place, send};
+use crate::fixture::{Fixture, Place, create_project, send};
 
 async fn fixture() -> Fixture {
     Fixture::open(Place::postgres().await).await
@@ -56,6 +56,21 @@ async fn one_of_two_updates_of_the_same_version_wins() {
         assert!(matches!(lost, StoreError::Conflict(_)), "{lost:?}");
         assert_eq!(won.value.version, version + 1);
         assert_eq!(other.project(&fixture.bo, project).await.unwrap(), won.value);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_two_projects_gets_a_name() {
+    let fixture = fixture().await;
+    let other = fixture.second_store().await;
+    for number in 0..30 {
+        let create = || create_project(&format!("Parser {number}"), Visibility::Private);
+        let results =
+            tokio::join!(fixture.store.write(&fixture.ada, None, create()), other.write(&fixture.ada, None, create()),);
+        assert!(
+            matches!(&results, (Ok(_), Err(StoreError::Taken { .. })) | (Err(StoreError::Taken { .. }), Ok(_))),
+            "{results:?}"
+        );
     }
 }
 

@@ -98,7 +98,10 @@ async fn wanted(tx: &mut Tx<'_>, project: ProjectId, input: &Land) -> Result<Vec
             .collect::<Result<_, _>>()?;
         for task in &tasks {
             let row = tx.known_task(*task).await?;
-            wanted.push(of_task(tx, row).await?);
+            // A task that changed no code does not keep the others from landing.
+            if builds_on::of_task(tx, row.id).await?.is_some() {
+                wanted.push(of_task(tx, row).await?);
+            }
         }
         if tasks.is_empty() {
             let sql = "SELECT id FROM workspaces WHERE activity = $1 AND status = 'ready' AND repository IS NOT NULL \

@@ -8,7 +8,7 @@ pub use land::MAX_LANDINGS;
 pub use publish::{PublishEnded, PublishResult, Publishing, PullRequestText};
 
 pub(crate) use land::{automatically, of_report, publish_for_others};
-pub(crate) use publish::{Evidence, ejected, landed, removed, withdraw};
+pub(crate) use publish::{Evidence, ejected, landed, removed, replaced, undecided, withdraw};
 
 use domain::{Action, LandingId, ProjectId, Resource};
 use protocol::{Change, Landing, LandingFilter};

@@ -297,6 +297,21 @@ pub(crate) async fn removed(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<(
     report_ended(tx, id, Ended::Undecided(why.to_owned())).await
 }
 
+/// The merge queue took out a candidate for a reason that only a person can judge.
+pub(crate) async fn undecided(tx: &mut Tx<'_>, candidate: CandidateId, why: &str) -> Result<(), StoreError> {
+    let Some(landing) = of_candidate(tx, candidate).await? else { return Ok(()) };
+    let id = landing.id;
+    told(tx, landing, Event::Ejected { why: domain::text::plain(why, WORDS) }).await?;
+    report_ended(tx, id, Ended::Undecided(why.to_owned())).await
+}
+
+/// Whether newer work is on its way to the branch of a candidate: then the hub itself moved the branch.
+pub(crate) async fn replaced(tx: &mut Tx<'_>, candidate: CandidateId) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM landings n JOIN landings l ON l.project = n.project AND l.branch = n.branch \
+               WHERE l.candidate = $1 AND n.state = 'publishing' AND n.id > l.id";
+    Ok(tx.read().first(sql, vec![text(candidate)]).await?.is_some())
+}
+
 /// What shows why the merge queue sent a branch back.
 pub(crate) enum Evidence {
     /// The end of the failed check's log.

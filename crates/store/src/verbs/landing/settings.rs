@@ -1,5 +1,6 @@
 //! What happens to accepted work of a project.
 
+use domain::text::counted;
 use domain::{Action, LandMode, ProjectId, branch};
 use protocol::{Change, LandingSettings, Verb, verbs};
 
@@ -67,7 +68,8 @@ impl Command for verbs::LandingConfigure {
         tx.run(sql, args![self.project.to_string(), to_json(&after)]).await?;
         tell(tx, self.project, Change::LandingSettings { project: self.project, settings: after.clone() });
         let target = after.target.as_deref().unwrap_or("the base branch");
-        let detail = format!("accepted work: {}, on {target}; workspaces kept {} days", after.mode, after.keep_days);
+        let days = counted(after.keep_days, "day", "days");
+        let detail = format!("accepted work: {}, on {target}; workspaces kept {days}", after.mode);
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
         Ok(after)
     }

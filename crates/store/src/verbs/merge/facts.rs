@@ -7,7 +7,7 @@ use protocol::link::{
 };
 
 use super::rows::{self, QueueRow, Report, RunRow};
-use super::{advance, perform};
+use super::{advance, perform, view};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
@@ -55,12 +55,19 @@ pub(crate) async fn tested(
     };
     let took = test.checks.iter().map(|check| check.duration_ms).sum::<u64>();
     let flaky = contradicted(tx, &row, top.as_deref(), state).await?;
+    if let Some(opposite) = &flaky {
+        let red = match state {
+            MergeRunState::Red => view::failing(&row.checks, &test),
+            _ => view::failed(opposite).map(|(check, _)| check),
+        };
+        queue.flaked(red);
+    }
     row.state = state;
     end(tx, &row, top, Report::Test(test), fault.clone()).await?;
     charge(tx, &row, took).await?;
     if matches!(state, MergeRunState::Green | MergeRunState::Red) {
         queue.rates.runs += 1;
-        queue.rates.flaky += u32::from(flaky);
+        queue.rates.flaky += u32::from(flaky.is_some());
     }
     if state == MergeRunState::Green && took > 0 {
         queue.check_ms = Some(queue.check_ms.map_or(took, |before| (before * 3 + took) / 4));
@@ -162,10 +169,12 @@ async fn heads(tx: &mut Tx<'_>, row: &mut RunRow, test: &MergeTest) -> Result<()
             let sql = "UPDATE merge_candidates SET paths = $1 WHERE id = $2";
             tx.run(sql, args![to_json(paths), member.candidate.to_string()]).await?;
         }
-        // A branch that was pushed to starts over with its new commit; a missing one is recognised by having none.
+        // A branch that was pushed to starts over with its new commit, unless its work was accepted at another one; a
+        // missing one is recognised by having none.
         let head = level.head.clone().unwrap_or_else(|| "missing".to_owned());
         if member.head.is_none() || moved {
-            let sql = "UPDATE merge_candidates SET head = $1 WHERE id = $2";
+            let sql = "UPDATE merge_candidates SET head = $1 WHERE id = $2 AND NOT EXISTS \
+                       (SELECT 1 FROM landings l WHERE l.candidate = $2)";
             tx.run(sql, args![&head, member.candidate.to_string()]).await?;
         }
         if !moved {
@@ -175,22 +184,19 @@ async fn heads(tx: &mut Tx<'_>, row: &mut RunRow, test: &MergeTest) -> Result<()
     Ok(())
 }
 
-/// Whether another run of the same commit said the opposite.
+/// The newest run of the same commit that said the opposite.
 async fn contradicted(
     tx: &mut Tx<'_>,
     row: &RunRow,
     top: Option<&str>,
     state: MergeRunState,
-) -> Result<bool, StoreError> {
+) -> Result<Option<RunRow>, StoreError> {
     let opposite = match state {
         MergeRunState::Green => MergeRunState::Red,
         MergeRunState::Red => MergeRunState::Green,
-        _ => return Ok(false),
+        _ => return Ok(None),
     };
-    let sql = "SELECT 1 FROM merge_runs WHERE project = $1 AND target = $2 AND top = $3 AND state = $4";
-    let mut values = row.key.args();
-    values.extend(args![top.unwrap_or_default(), opposite.word()]);
-    Ok(tx.read().first(sql, values).await?.is_some())
+    rows::run_of_commit(tx.read(), &row.key, top.unwrap_or_default(), opposite).await
 }
 
 /// Ends a run with its result, as the next one of its queue.

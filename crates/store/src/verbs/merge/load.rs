@@ -1,17 +1,25 @@
 //! The facts about a queue, as the engine reads them.
 
+use std::collections::HashMap;
+
 use domain::{MergeGate, MergePurpose, MergeRunState};
 use engine::merge::{Entry, Gate, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
-use protocol::link::LevelBuilt;
+use protocol::link::{LevelBuilt, MergeLevel};
 
 use super::rows::{self, CandidateRow, QueueRow, Report, RunRow, StackMember};
 use super::settings::Rules;
 use crate::StoreError;
 use crate::sql::Connection;
+use crate::verbs::overlaps;
 
 /// Everything that the engine reads.
 pub(super) async fn facts(c: &mut Connection<'_>, queue: &QueueRow, rules: &Rules) -> Result<Queue, StoreError> {
     let waiting = rows::waiting(c, &queue.key).await?;
+    // Before the first test, the runners' descriptions of the work tell which files a branch changes.
+    let described = match waiting.iter().any(|row| row.paths.is_empty()) {
+        true => overlaps::of_branches(c, queue.key.project).await?,
+        false => HashMap::new(),
+    };
     let open = rows::open_runs(c, &queue.key).await?;
     let landing = open.iter().any(|run| run.purpose == MergePurpose::Land);
     let finished = rows::tests(c, queue).await?;
@@ -20,7 +28,7 @@ pub(super) async fn facts(c: &mut Connection<'_>, queue: &QueueRow, rules: &Rule
     Ok(Queue {
         gate: gate(queue.gate),
         tip: queue.tip.clone(),
-        entries: waiting.iter().map(|row| entry(row, rules)).collect(),
+        entries: waiting.iter().map(|row| entry(row, rules, &described)).collect(),
         runs,
         landings,
         landing,
@@ -38,14 +46,16 @@ fn gate(gate: MergeGate) -> Gate {
     }
 }
 
-fn entry(row: &CandidateRow, rules: &Rules) -> Entry {
+fn entry(row: &CandidateRow, rules: &Rules, described: &HashMap<String, Vec<String>>) -> Entry {
+    let known = Some(&row.paths).filter(|paths| !paths.is_empty()).or_else(|| described.get(&row.branch));
     Entry {
         id: row.id,
         priority: row.priority,
         added_at: row.added_at,
         after: row.after.clone(),
         head: row.head.clone(),
-        paths: row.paths.clone(),
+        pinned: row.pinned,
+        paths: known.cloned().unwrap_or_default(),
         fix: row.fix,
         allowed: row.confirmed || !rules.settings.checks.is_empty(),
     }
@@ -70,24 +80,22 @@ fn run(row: &RunRow) -> Option<Run> {
         _ => Verdict::Unproven,
     };
     let result = match &row.result {
-        Some(Report::Test(test)) => Some(Tested {
-            base: test.base.clone(),
-            levels: test.levels.iter().map(|found| level(&found.built)).collect(),
-            verdict,
-        }),
+        Some(Report::Test(test)) => {
+            Some(Tested { base: test.base.clone(), levels: test.levels.iter().map(level).collect(), verdict })
+        }
         _ => None,
     };
     Some(Run { id: row.id, purpose, base: row.base.clone(), stack: row.stack.iter().map(member).collect(), result })
 }
 
-fn level(built: &LevelBuilt) -> Level {
-    match built {
+fn level(found: &MergeLevel) -> Level {
+    match &found.built {
         LevelBuilt::Merged { commit, differs, .. } => {
             Level::Merged { commit: commit.clone(), differs: differs.clone() }
         }
         LevelBuilt::Conflict { paths, with_tip, .. } => Level::Conflict { with_tip: *with_tip, paths: paths.clone() },
         LevelBuilt::Contained => Level::Contained,
-        LevelBuilt::Moved => Level::Moved,
+        LevelBuilt::Moved => Level::Moved { head: found.head.clone() },
         LevelBuilt::Missing => Level::Missing,
     }
 }

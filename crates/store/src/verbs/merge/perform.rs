@@ -168,7 +168,7 @@ pub(super) async fn end_run(tx: &mut Tx<'_>, run: MergeRunId, state: MergeRunSta
 
 async fn eject(tx: &mut Tx<'_>, key: &Key, id: CandidateId, why: Ejected) -> Result<(), StoreError> {
     let Some(row) = rows::find_candidate(tx.read(), id).await? else { return Ok(()) };
-    let target = &key.target;
+    let (target, moves) = (&key.target, matches!(why, Ejected::Moved { .. }));
     let (reason, run) = match why {
         Ejected::Red { run } => {
             let mut queue = rows::make_queue(tx, key).await?;
@@ -180,12 +180,29 @@ async fn eject(tx: &mut Tx<'_>, key: &Key, id: CandidateId, why: Ejected) -> Res
         }
         Ejected::Conflict { paths } => (format!("it conflicts with `{target}` in {}: rebase it", listed(&paths)), None),
         Ejected::Missing => (format!("the repository has no branch `{}`", row.branch), None),
+        Ejected::Moved { head } => {
+            if landing::replaced(tx, id).await? {
+                let reason = "newer work of the same branch lands instead".to_owned();
+                return leave(tx, row, CandidateState::Removed, Some(reason), None).await;
+            }
+            (moved(&row, head.as_deref()), None)
+        }
     };
     let (branch, adder) = (row.branch.clone(), row.added_by.name.clone());
-    leave(tx, row, CandidateState::Ejected, Some(reason.clone()), run).await?;
+    match moves {
+        true => leave_to_a_person(tx, row, reason.clone()).await?,
+        false => leave(tx, row, CandidateState::Ejected, Some(reason.clone()), run).await?,
+    }
     let look = format!("`shopfloor merge show {id}` shows the log");
     say(tx, key, &format!("@{adder} `{branch}` was sent back by the merge queue of `{target}`: {reason}; {look}."))
         .await
+}
+
+/// Why accepted work leaves the queue when somebody has pushed to its branch.
+fn moved(row: &CandidateRow, head: Option<&str>) -> String {
+    let short = |commit: Option<&str>| commit.map_or("another commit".to_owned(), |commit| format!("`{commit:.10}`"));
+    let (now, accepted) = (short(head), short(row.head.as_deref()));
+    format!("the branch moved after the work was accepted: `{}` is at {now}, accepted was {accepted}", row.branch)
 }
 
 fn listed(paths: &[String]) -> String {
@@ -199,6 +216,33 @@ fn listed(paths: &[String]) -> String {
 
 /// Takes a branch out of its queue.
 pub(super) async fn leave(
+    tx: &mut Tx<'_>,
+    row: CandidateRow,
+    state: CandidateState,
+    reason: Option<String>,
+    run: Option<MergeRunId>,
+) -> Result<(), StoreError> {
+    let (id, landed, why) = (row.id, row.landed.clone(), reason.clone());
+    end(tx, row, state, reason, run).await?;
+    match state {
+        CandidateState::Landed => landing::landed(tx, id, landed).await,
+        CandidateState::Ejected => {
+            let evidence = evidence(tx, id, run).await?;
+            landing::ejected(tx, id, why.as_deref().unwrap_or_default(), evidence).await
+        }
+        _ => landing::removed(tx, id).await,
+    }
+}
+
+/// Takes out a branch that its agent cannot repair: the work was accepted, and then somebody pushed to its branch.
+async fn leave_to_a_person(tx: &mut Tx<'_>, row: CandidateRow, reason: String) -> Result<(), StoreError> {
+    let id = row.id;
+    end(tx, row, CandidateState::Ejected, Some(reason.clone()), None).await?;
+    landing::undecided(tx, id, &reason).await
+}
+
+/// Stores and announces that a branch has left its queue.
+async fn end(
     tx: &mut Tx<'_>,
     mut row: CandidateRow,
     state: CandidateState,
@@ -224,16 +268,8 @@ pub(super) async fn leave(
     };
     tx.audit(verb, row.id, AuditScope::Project(row.key.project), format!("`{}` {state}{detail}", row.branch));
     let (project, settings) = (row.key.project, super::settings::of(tx.read(), row.key.project).await?);
-    let (id, landed, why) = (row.id, row.landed.clone(), row.reason.clone());
     tell(tx, project, Change::Candidate { candidate: view::candidate(row, &settings) });
-    match (state, landed) {
-        (CandidateState::Landed, commit) => landing::landed(tx, id, commit).await,
-        (CandidateState::Ejected, _) => {
-            let evidence = evidence(tx, id, run).await?;
-            landing::ejected(tx, id, why.as_deref().unwrap_or_default(), evidence).await
-        }
-        _ => landing::removed(tx, id).await,
-    }
+    Ok(())
 }
 
 /// What shows why a branch was sent back: the log of the failed check, or both sides of the conflict.

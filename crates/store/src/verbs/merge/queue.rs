@@ -1,7 +1,9 @@
 //! Branches enter and leave a queue, and people look at it.
 
 use domain::text::plain;
-use domain::{Action, ActivityId, CandidateId, CandidateState, MergeAdders, MergePurpose, ProjectId, TaskId, branch};
+use domain::{
+    Action, ActivityId, CandidateId, CandidateState, MergeAdders, MergePurpose, ProjectId, TaskId, Timestamp, branch,
+};
 use protocol::{Candidate, CandidateDetail, MergePage, MergeQueue, Project, Verb, WrittenBy, verbs};
 
 use super::rows::{self, CandidateRow, Key};
@@ -45,15 +47,24 @@ pub(crate) fn target_of(project: &Project, asked: Option<&str>) -> Result<String
     Ok(target.to_owned())
 }
 
-/// Adds a branch that may be added, and lets its queue move. Returns the one that is there already.
+/// Adds a branch that may be added, and lets its queue move. One that is there already stays where it is; it becomes a
+/// fix if this says so, and is pinned to the commit if one was accepted.
 pub(crate) async fn enter(tx: &mut Tx<'_>, project: ProjectId, new: New) -> Result<Candidate, StoreError> {
-    let key = Key { project, target: new.target };
+    let key = Key { project, target: new.target.clone() };
     rows::make_queue(tx, &key).await?;
-    let sql = "SELECT id FROM merge_candidates WHERE project = $1 AND target = $2 AND branch = $3 AND ended_at IS NULL";
-    let mut values = key.args();
-    values.push(text(&new.branch));
-    if let Some(row) = tx.read().first(sql, values).await? {
-        return shown(tx, row.parsed("id")?).await;
+    if let Some(there) = there(tx, &key, &new).await? {
+        let (task, activity) = (there.task.or(new.task), there.activity.or(new.activity));
+        let sql = "UPDATE merge_candidates SET fix = $1, head = $2, task = $3, activity = $4 WHERE id = $5";
+        let values = args![
+            there.fix || new.fix,
+            new.head.or(there.head),
+            task.map(|id| id.to_string()),
+            activity.map(|id| id.to_string()),
+            there.id.to_string(),
+        ];
+        tx.run(sql, values).await?;
+        advance::advance(tx, &key).await?;
+        return shown(tx, there.id).await;
     }
     let id = CandidateId::generate();
     let sql = "INSERT INTO merge_candidates (id, project, target, branch, title, task, activity, priority, deps, fix, \
@@ -80,6 +91,18 @@ pub(crate) async fn enter(tx: &mut Tx<'_>, project: ProjectId, new: New) -> Resu
     tx.run(sql, values).await?;
     advance::advance(tx, &key).await?;
     shown(tx, id).await
+}
+
+/// The candidate of a branch that waits already. One that is being pushed at another commit does not count.
+async fn there(tx: &mut Tx<'_>, key: &Key, new: &New) -> Result<Option<CandidateRow>, StoreError> {
+    let waiting = rows::waiting(tx.read(), key).await?;
+    for row in waiting.into_iter().filter(|row| row.branch == new.branch) {
+        let other = new.head.is_some() && new.head != row.head;
+        if !other || !is_landing(tx, &row).await? {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
 }
 
 async fn shown(tx: &mut Tx<'_>, id: CandidateId) -> Result<Candidate, StoreError> {
@@ -243,6 +266,19 @@ impl Command for verbs::MergeConfirm {
         advance::advance(tx, &row.key).await?;
         shown(tx, self.candidate).await
     }
+}
+
+/// The queues that are stopped or hold branches, for the state of a client; the others say nothing.
+pub(crate) async fn not_idle(
+    c: &mut Connection<'_>,
+    only: Option<ProjectId>,
+    now: Timestamp,
+) -> Result<Vec<MergeQueue>, StoreError> {
+    let mut found = Vec::new();
+    for key in rows::not_idle(c, only).await? {
+        found.extend(view::queue(c, &key, now).await?);
+    }
+    Ok(found)
 }
 
 impl Store {

@@ -5,12 +5,12 @@ use domain::{
     TaskId, Timestamp,
 };
 use engine::merge::Rates;
-use protocol::UserRef;
 use protocol::link::{MergeCheck, MergeLand, MergeTest};
+use protocol::{FlakyCheck, UserRef};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-use crate::sql::{Connection, Row, Value, args, text};
+use crate::sql::{Connection, Row, Value, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::users;
 use crate::verbs::work::tasks::row::id_or_none;
@@ -37,9 +37,26 @@ pub(super) struct QueueRow {
     pub(super) reason: Option<String>,
     pub(super) tip: Option<String>,
     pub(super) rates: Rates,
+    /// The checks that were red without a cause.
+    pub(super) flaky_checks: Vec<FlakyCheck>,
     pub(super) check_ms: Option<u64>,
     pub(super) faults: u32,
     pub(super) retry_at: Timestamp,
+}
+
+/// How many checks are counted as flaky at most.
+const FLAKY_CHECKS: usize = 20;
+
+impl QueueRow {
+    /// Counts a check that was red without a cause.
+    pub(super) fn flaked(&mut self, check: Option<&MergeCheck>) {
+        let Some(check) = check else { return };
+        if let Some(known) = self.flaky_checks.iter_mut().find(|known| known.argv == check.argv) {
+            known.runs += 1;
+        } else if self.flaky_checks.len() < FLAKY_CHECKS {
+            self.flaky_checks.push(FlakyCheck { argv: check.argv.clone(), runs: 1 });
+        }
+    }
 }
 
 /// A branch in a stack.
@@ -65,6 +82,8 @@ pub(super) struct CandidateRow {
     pub(super) reason: Option<String>,
     pub(super) run: Option<MergeRunId>,
     pub(super) head: Option<String>,
+    /// Whether only that commit may land: a landing added it, with work that was accepted.
+    pub(super) pinned: bool,
     pub(super) paths: Vec<String>,
     pub(super) confirmed: bool,
     pub(super) landed: Option<String>,
@@ -106,10 +125,11 @@ pub(super) enum Report {
     Land(MergeLand),
 }
 
-const QUEUES: &str = "SELECT project, target, gate, reason, tip, landed, failed, runs, flaky, check_ms, faults, retry_at \
-    FROM merge_queues";
+const QUEUES: &str = "SELECT project, target, gate, reason, tip, landed, failed, runs, flaky, flaky_checks, check_ms, faults, \
+    retry_at FROM merge_queues";
 const CANDIDATES: &str = "SELECT c.id, c.project, c.target, c.branch, c.title, c.task, c.activity, c.priority, c.deps, \
     c.fix, c.state, c.reason, c.run, c.head, c.paths, c.confirmed, c.landed, c.runs, c.cost_ms, c.added_by, \
+    CAST(CASE WHEN EXISTS (SELECT 1 FROM landings l WHERE l.candidate = c.id) THEN 1 ELSE 0 END AS BIGINT) AS pinned, \
     u.name AS added_by_name, c.by_agent, c.added_at, c.ended_at FROM merge_candidates c JOIN users u ON u.id = c.added_by";
 const RUNS: &str = "SELECT r.id, r.project, r.target, r.purpose, r.state, r.runner, r.base, r.stack, r.checks, r.tested, \
     r.top, r.result, r.detail, r.created_at, r.began_at, r.ended_at FROM merge_runs r";
@@ -131,6 +151,7 @@ fn queue(row: &Row) -> Result<QueueRow, StoreError> {
         reason: row.text_or_none("reason")?,
         tip: row.text_or_none("tip")?,
         rates,
+        flaky_checks: row.json("flaky_checks")?,
         check_ms: row.integer_or_none("check_ms")?.map(i64::cast_unsigned),
         faults: row.count("faults")?,
         retry_at: row.time("retry_at")?,
@@ -152,6 +173,7 @@ fn candidate(row: &Row) -> Result<CandidateRow, StoreError> {
         reason: row.text_or_none("reason")?,
         run: id_or_none(row, "run")?,
         head: row.text_or_none("head")?,
+        pinned: row.flag("pinned")?,
         paths: row.json("paths")?,
         confirmed: row.flag("confirmed")?,
         landed: row.text_or_none("landed")?,
@@ -196,13 +218,25 @@ pub(super) async fn queues(c: &mut Connection<'_>, project: ProjectId) -> Result
     c.all(&sql, vec![text(project)]).await?.iter().map(queue).collect()
 }
 
+/// The queues that are stopped or hold branches: those of one project, or all.
+pub(super) async fn not_idle(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<Key>, StoreError> {
+    let filter = if only.is_some() { "AND q.project = $1" } else { "" };
+    let sql = format!(
+        "SELECT q.project, q.target FROM merge_queues q WHERE (q.gate <> 'open' OR EXISTS (SELECT 1 FROM \
+         merge_candidates m WHERE m.project = q.project AND m.target = q.target AND m.ended_at IS NULL)) {filter} \
+         ORDER BY q.project, q.target"
+    );
+    let key = |row: &Row| Ok(Key { project: row.parsed("project")?, target: row.text("target")? });
+    c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(key).collect()
+}
+
 /// A queue, made if it does not exist.
 pub(super) async fn make_queue(tx: &mut Tx<'_>, key: &Key) -> Result<QueueRow, StoreError> {
     if let Some(found) = find_queue(tx.read(), key).await? {
         return Ok(found);
     }
-    let sql = "INSERT INTO merge_queues (project, target, gate, landed, failed, runs, flaky, faults, retry_at) \
-               VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0)";
+    let sql = "INSERT INTO merge_queues (project, target, gate, landed, failed, runs, flaky, flaky_checks, faults, \
+               retry_at) VALUES ($1, $2, $3, 0, 0, 0, 0, '[]', 0, 0)";
     tx.run(sql, args![key.project.to_string(), &key.target, MergeGate::Open.word()]).await?;
     find_queue(tx.read(), key).await?.ok_or_else(|| StoreError::Corrupt("the queue was not made".into()))
 }
@@ -210,7 +244,7 @@ pub(super) async fn make_queue(tx: &mut Tx<'_>, key: &Key) -> Result<QueueRow, S
 /// Writes what can change of a queue.
 pub(super) async fn save_queue(tx: &mut Tx<'_>, queue: &QueueRow) -> Result<(), StoreError> {
     let sql = "UPDATE merge_queues SET gate = $3, reason = $4, tip = $5, landed = $6, failed = $7, runs = $8, flaky = $9, \
-               check_ms = $10, faults = $11, retry_at = $12 WHERE project = $1 AND target = $2";
+               check_ms = $10, faults = $11, retry_at = $12, flaky_checks = $13 WHERE project = $1 AND target = $2";
     let mut values = queue.key.args();
     values.extend(args![
         queue.gate.word(),
@@ -223,6 +257,7 @@ pub(super) async fn save_queue(tx: &mut Tx<'_>, queue: &QueueRow) -> Result<(), 
         queue.check_ms.map(u64::cast_signed),
         queue.faults,
         queue.retry_at,
+        to_json(&queue.flaky_checks),
     ]);
     tx.run(sql, values).await?;
     Ok(())
@@ -258,6 +293,21 @@ pub(super) async fn ended(
 /// A run.
 pub(super) async fn find_run(c: &mut Connection<'_>, id: MergeRunId) -> Result<Option<RunRow>, StoreError> {
     c.first(&format!("{RUNS} WHERE r.id = $1"), vec![text(id)]).await?.as_ref().map(run).transpose()
+}
+
+/// The newest run of a commit that ended like this.
+pub(super) async fn run_of_commit(
+    c: &mut Connection<'_>,
+    key: &Key,
+    commit: &str,
+    state: MergeRunState,
+) -> Result<Option<RunRow>, StoreError> {
+    let sql = format!(
+        "{RUNS} WHERE r.project = $1 AND r.target = $2 AND r.top = $3 AND r.state = $4 ORDER BY r.number DESC LIMIT 1"
+    );
+    let mut values = key.args();
+    values.extend(args![commit, state.word()]);
+    c.first(&sql, values).await?.as_ref().map(run).transpose()
 }
 
 /// The open runs of a queue, oldest first.

@@ -2,11 +2,11 @@
 
 use domain::{CandidateId, CandidateState, CheckOutcome, MergeGate, MergePurpose, Timestamp};
 use engine::merge::{Search, WINDOW, order};
-use protocol::link::{LevelBuilt, MergeCheck, MergeChecked};
+use protocol::link::{LevelBuilt, MergeCheck, MergeChecked, MergeTest};
 use protocol::{Candidate, MergeQueue, MergeRun, MergeRunCheck, MergeSettings};
 
 use super::rows::{self, CandidateRow, Key, QueueRow, Report, RunRow};
-use super::{load, settings};
+use super::{load, named, settings};
 use crate::StoreError;
 use crate::sql::Connection;
 
@@ -23,6 +23,7 @@ pub(super) async fn queue(c: &mut Connection<'_>, key: &Key, now: Timestamp) -> 
     let ordered = order(&facts.entries, &started);
     waiting.sort_by_key(|row| ordered.iter().position(|id| *id == row.id));
     let search = Search::of(queue.rates.failure(), facts.capacity);
+    let known = facts.known();
     let mut candidates = Vec::with_capacity(waiting.len());
     for (place, row) in waiting.into_iter().enumerate() {
         let expected = expected(&queue, &search, place + 1, now);
@@ -44,6 +45,9 @@ pub(super) async fn queue(c: &mut Connection<'_>, key: &Key, now: Timestamp) -> 
         runs: open.into_iter().map(|row| run(row, false)).collect(),
         failure_percent: percent(queue.rates.failure()),
         flaky: queue.rates.flaky,
+        flaky_checks: queue.flaky_checks.clone(),
+        failed_together: known.failed_together,
+        suspects: known.suspects,
         check_ms: queue.check_ms,
         expected_at,
         no_checks: rules.settings.checks.is_empty(),
@@ -95,9 +99,8 @@ fn moves(shown: &mut Candidate, open: &[RunRow], held: bool) {
 
 /// A branch as it is stored.
 pub(super) fn candidate(row: CandidateRow, settings: &MergeSettings) -> Candidate {
-    let named = |path: &&String| settings.checks.iter().flat_map(|check| &check.argv).any(|word| names(word, path));
     Candidate {
-        edits_checks: row.paths.iter().filter(named).cloned().collect(),
+        edits_checks: named::among(&row.paths, &settings.checks),
         id: row.id,
         project: row.key.project,
         target: row.key.target,
@@ -121,18 +124,6 @@ pub(super) fn candidate(row: CandidateRow, settings: &MergeSettings) -> Candidat
         added_at: row.added_at,
         ended_at: row.ended_at,
     }
-}
-
-/// Whether an argument of a check names a file, or the build file of a well-known program.
-fn names(word: &str, path: &str) -> bool {
-    let word = word.trim_start_matches("./");
-    let build = match word {
-        "make" => path == "Makefile" || path == "makefile",
-        "just" => path == "justfile",
-        "npm" | "npx" | "yarn" | "pnpm" => path == "package.json",
-        _ => false,
-    };
-    build || word == path || (word.contains('/') && word.split_whitespace().any(|part| part == path))
 }
 
 /// One branch, with its place in the queue if it waits.
@@ -200,8 +191,18 @@ pub(super) fn conflict(run: &RunRow, id: CandidateId) -> Option<String> {
     })
 }
 
-fn failed(run: &RunRow) -> Option<(&MergeCheck, &MergeChecked)> {
+/// The check that failed in a run, with what it said.
+pub(super) fn failed(run: &RunRow) -> Option<(&MergeCheck, &MergeChecked)> {
     let Some(Report::Test(test)) = &run.result else { return None };
+    first_failed(&run.checks, test)
+}
+
+/// The check that failed in a test.
+pub(super) fn failing<'a>(checks: &'a [MergeCheck], test: &'a MergeTest) -> Option<&'a MergeCheck> {
+    first_failed(checks, test).map(|(check, _)| check)
+}
+
+fn first_failed<'a>(checks: &'a [MergeCheck], test: &'a MergeTest) -> Option<(&'a MergeCheck, &'a MergeChecked)> {
     let failed = |outcome| matches!(outcome, CheckOutcome::Failed | CheckOutcome::TimedOut);
-    run.checks.iter().zip(&test.checks).find(|(_, checked)| failed(checked.outcome))
+    checks.iter().zip(&test.checks).find(|(_, checked)| failed(checked.outcome))
 }

@@ -9,20 +9,37 @@ const LONGEST: usize = 48 * 1024;
 /// The comments of one thread that are told; the newest count.
 const NEWEST: usize = 20;
 
-/// A person's message and comments.
+/// What follows the answers.
+const REPORT: &str = " Then report again.";
+
+/// A person's message and comments on a task's changes.
 pub(super) fn written(by: &str, words: &str, threads: &[ReviewThread]) -> String {
-    let mut text = format!("{by} reviewed your changes and sends them back.");
+    letter(&format!("{by} reviewed your changes and sends them back."), words, threads, REPORT)
+}
+
+/// A person's message and comments on the changes in a workspace.
+pub(super) fn on_workspace(by: &str, words: &str, threads: &[ReviewThread]) -> String {
+    letter(&format!("{by} reviewed your changes."), words, threads, "")
+}
+
+fn letter(head: &str, words: &str, threads: &[ReviewThread], then: &str) -> String {
+    let mut text = head.to_owned();
     if !words.is_empty() {
         text.push_str(&format!("\n\n{words}"));
     }
     if !threads.is_empty() {
-        text.push_str(&format!("\n\n{}", comments(threads)));
+        text.push_str(&format!("\n\n{}", listed(threads, then)));
     }
     plain(&text, LONGEST)
 }
 
-/// The comments, in order of files and lines, and how to answer them.
+/// The comments on a task's changes, for its brief.
 pub(super) fn comments(threads: &[ReviewThread]) -> String {
+    listed(threads, REPORT)
+}
+
+/// The comments, in order of files and lines, and how to answer them.
+fn listed(threads: &[ReviewThread], then: &str) -> String {
     let mut sorted: Vec<&ReviewThread> = threads.iter().collect();
     sorted.sort_by_key(|thread| (&thread.path, thread.line));
     let mut text = format!("{}:\n", counted(sorted.len(), "comment", "comments"));
@@ -39,8 +56,9 @@ pub(super) fn comments(threads: &[ReviewThread]) -> String {
     }
     text.push_str(
         "\nChange what they ask for, and answer each thread with the tool `review_reply` (thread and text): what you did, \
-         or why not. Then report again.",
+         or why not.",
     );
+    text.push_str(then);
     plain(&text, LONGEST)
 }
 

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 
-use domain::{ReportId, TaskId, ThreadId, ThreadStatus, UserId};
-use protocol::{ReviewApproval, ReviewThread, ThreadComment};
+use domain::{ReportId, ThreadId, ThreadStatus, UserId};
+use protocol::{ReviewApproval, ReviewOf, ReviewThread, ThreadComment};
 
+use super::subject::column;
 use crate::StoreError;
 use crate::sql::{Connection, Row, text};
 use crate::verbs::sight::Sight;
 use crate::verbs::users;
 use crate::verbs::work::tasks::row::id_or_none;
 
-const THREADS: &str = "SELECT h.id, h.project, h.task, h.path, h.side, h.line, h.end_line, h.quote, h.work_of, h.status, \
-    h.sent_at, h.resolved_by, u.name AS resolved_by_name, h.created_at, h.updated_at FROM review_threads h \
+const THREADS: &str = "SELECT h.id, h.project, h.task, h.workspace, h.path, h.side, h.line, h.end_line, h.quote, h.work_of, \
+    h.status, h.sent_at, h.resolved_by, u.name AS resolved_by_name, h.created_at, h.updated_at FROM review_threads h \
     LEFT JOIN users u ON u.id = h.resolved_by";
 const COMMENTS: &str = "SELECT c.thread, c.number, c.author, u.name AS author_name, c.author_kind, c.text, c.at \
     FROM review_comments c JOIN users u ON u.id = c.author";
@@ -27,10 +28,14 @@ pub(super) struct Thread {
 impl Thread {
     fn read(row: &Row) -> Result<Self, StoreError> {
         let resolved = row.text_or_none("resolved_by")?.is_some();
+        let of = match id_or_none(row, "workspace")? {
+            Some(workspace) => ReviewOf::Workspace { workspace },
+            None => ReviewOf::Task { task: row.parsed("task")? },
+        };
         let view = ReviewThread {
             id: row.parsed("id")?,
             project: row.parsed("project")?,
-            task: row.parsed("task")?,
+            of,
             path: row.text("path")?,
             side: row.parsed("side")?,
             line: row.count("line")?,
@@ -65,25 +70,26 @@ fn comment(row: &Row) -> Result<ThreadComment, StoreError> {
     })
 }
 
-/// The threads of a task, oldest first; only those with this status, if one is given.
-pub(super) async fn of_task(
+/// The threads on something, oldest first; only those with this status, if one is given.
+pub(super) async fn on(
     c: &mut Connection<'_>,
-    task: TaskId,
+    of: ReviewOf,
     only: Option<ThreadStatus>,
 ) -> Result<Vec<Thread>, StoreError> {
-    let mut values = vec![text(task)];
+    let (column, id) = column(of);
+    let mut values = vec![text(&id)];
     let mut also = "";
     if let Some(status) = only {
         values.push(text(status));
         also = " AND h.status = $2";
     }
-    let sql = format!("{THREADS} WHERE h.task = $1{also} ORDER BY h.created_at, h.id");
+    let sql = format!("{THREADS} WHERE h.{column} = $1{also} ORDER BY h.created_at, h.id");
     let mut threads = c.all(&sql, values).await?.iter().map(Thread::read).collect::<Result<Vec<_>, _>>()?;
     let sql = format!(
-        "{COMMENTS} WHERE c.thread IN (SELECT id FROM review_threads WHERE task = $1) ORDER BY c.thread, c.number"
+        "{COMMENTS} WHERE c.thread IN (SELECT id FROM review_threads WHERE {column} = $1) ORDER BY c.thread, c.number"
     );
     let mut said: HashMap<ThreadId, Vec<ThreadComment>> = HashMap::new();
-    for row in c.all(&sql, vec![text(task)]).await? {
+    for row in c.all(&sql, vec![text(id)]).await? {
         said.entry(row.parsed("thread")?).or_default().push(comment(&row)?);
     }
     for thread in &mut threads {

@@ -3,9 +3,10 @@
 use domain::text::{Field, counted};
 use domain::{Action, AnswerAct, Resource, SessionMode, ThreadStatus};
 use engine::reviews::{WayBack, way_back};
-use protocol::{ReviewThread, Task, Verb, verbs};
+use protocol::{ReviewOf, ReviewThread, Task, Verb, verbs};
 use serde::{Deserialize, Serialize};
 
+use super::subject::column;
 use super::{announce, letter, rows};
 use crate::sql::args;
 use crate::tx::{AuditScope, Tx};
@@ -18,7 +19,7 @@ use crate::verbs::work::workers::{Say, facts};
 use crate::verbs::{projects, sessions};
 use crate::{Command, StoreError};
 
-const TEXT: Field = Field { name: "text", limit: 16 * 1024, lines: true, optional: true };
+pub(super) const TEXT: Field = Field { name: "text", limit: 16 * 1024, lines: true, optional: true };
 
 /// A task that was sent back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ impl Command for verbs::ReviewSendBack {
         };
         let letter = letter::written(&by.name, words, &threads);
         // Before the next session starts: its brief has the comments.
-        sent(tx, &task).await?;
+        sent(tx, ReviewOf::Task { task: task.id }).await?;
         let say = match way {
             WayBack::Tell => Some(tell(tx, &task, letter).await?),
             WayBack::Refuse => refuse(tx, &task, &reason, &letter).await?,
@@ -103,25 +104,28 @@ async fn refuse(tx: &mut Tx<'_>, task: &TaskRow, reason: &str, letter: &str) -> 
     }
 }
 
-/// Marks the open threads of a task as sent.
-async fn sent(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(), StoreError> {
-    let sql =
-        "UPDATE review_threads SET status = 'sent', sent_at = $1, updated_at = $1 WHERE task = $2 AND status = 'open'";
-    tx.run(sql, args![tx.now, task.id.to_string()]).await.map(|_| ())
+/// Marks the open threads on something as sent.
+pub(super) async fn sent(tx: &mut Tx<'_>, of: ReviewOf) -> Result<(), StoreError> {
+    let (column, id) = column(of);
+    let sql = format!(
+        "UPDATE review_threads SET status = 'sent', sent_at = $1, updated_at = $1 WHERE {column} = $2 AND status = 'open'"
+    );
+    tx.run(&sql, args![tx.now, id]).await.map(|_| ())
 }
 
 /// A person's answer sends a task back: its next worker gets the open comments.
 pub(crate) async fn sent_with_answer(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(), StoreError> {
-    if rows::of_task(tx.read(), task.id, Some(ThreadStatus::Open)).await?.is_empty() {
+    let of = ReviewOf::Task { task: task.id };
+    if rows::on(tx.read(), of, Some(ThreadStatus::Open)).await?.is_empty() {
         return Ok(());
     }
-    sent(tx, task).await?;
+    sent(tx, of).await?;
     announce(tx, task).await
 }
 
 /// The threads of a task with this status, as the owner of its worker may see them.
 async fn for_worker(tx: &mut Tx<'_>, task: &TaskRow, status: ThreadStatus) -> Result<Vec<ReviewThread>, StoreError> {
-    let threads = rows::of_task(tx.read(), task.id, Some(status)).await?;
+    let threads = rows::on(tx.read(), ReviewOf::Task { task: task.id }, Some(status)).await?;
     if threads.is_empty() {
         return Ok(Vec::new());
     }

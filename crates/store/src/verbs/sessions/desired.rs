@@ -3,7 +3,7 @@
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::workers::liveness::sign_seconds;
 use protocol::link::{
-    DesiredCheck, DesiredMerge, DesiredSession, DesiredTask, DesiredWorkspace, Retention, WishAnswer,
+    DesiredCheck, DesiredMerge, DesiredSession, DesiredTask, DesiredWorkspace, ProjectForks, Retention, WishAnswer,
 };
 use protocol::{Deliverables, EscalationContext, WrittenBy};
 
@@ -11,6 +11,7 @@ use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox, unless_own, written_by};
 use crate::verbs::merge;
+use crate::verbs::overlaps;
 use crate::verbs::work::workers::facts::Under;
 use crate::verbs::work::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
@@ -37,13 +38,15 @@ pub struct Desired {
     pub answers: Vec<WishAnswer>,
     /// Merge runs.
     pub merges: Vec<DesiredMerge>,
+    /// What to describe the work in workspaces against.
+    pub forks: Vec<ProjectForks>,
 }
 
 fn columns() -> String {
     format!(
         "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
          s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.status, s.conversation, s.resumes, s.owner, s.task, \
-         s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, s.asked_session, s.asked_for, w.repository, w.base, w.branch, {WRITTEN}, \
+         s.fence, s.step, s.asks, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, s.asked_session, s.asked_for, w.repository, w.base, w.branch, {WRITTEN}, \
          a.content AS activity_content, p.content AS project_content, k.settings AS work, \
          {}, {} \
          FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
@@ -101,6 +104,7 @@ impl Store {
             retention: retention(&mut c, runner).await?,
             answers: approvals::answers(&mut c, runner).await?,
             merges: merge::desired(&mut c, runner).await?,
+            forks: overlaps::forks(&mut c, runner).await?,
         }))
     }
 
@@ -139,6 +143,8 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
         rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
         workspace: workspace(row, &authors)?,
         task: task(row)?,
+        step: json_or_none(row, "step")?,
+        asks: row.flag("asks")?,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::verbs::work::review::checks;
 use crate::verbs::work::workers::facts::Under;
 use crate::verbs::work::workers::outage::Held;
 use crate::verbs::work::workers::{self as work, Say};
-use crate::verbs::{approvals, merge, workspaces};
+use crate::verbs::{approvals, executions, merge, overlaps, workspaces};
 use crate::{Command, StoreError};
 
 /// Stores facts from a runner. Facts that are stored already are skipped.
@@ -77,11 +77,11 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
             approvals::over(tx, report).await?;
             return Ok(say);
         }
-        FactBody::SessionSaid { session, text } => {
-            if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
-                work::facts::spoke(tx, under, text).await?;
-            }
-        }
+        FactBody::SessionSaid { session, text } => match own_and_task(tx, runner, *session).await? {
+            Some((_, Some(under))) => work::facts::spoke(tx, under, text).await?,
+            Some((_, None)) => executions::said(tx, *session, text).await?,
+            None => {}
+        },
         FactBody::SessionLimited { session, retry_after_seconds, cause, message, login } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
                 let held = Held {
@@ -122,7 +122,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
             announce(tx, Session { usage: usage.clone(), model, resumable, ..before.clone() });
             match under {
                 Some(under) => work::facts::used(tx, &before, usage, under).await,
-                None => Ok(()),
+                None => executions::used(tx, &before, usage).await,
             }
         }
         FactBody::Recorded { session, output_bytes, disk_bytes, duration_ms } => {
@@ -158,6 +158,10 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         }
         FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
+            // Counted while the folder was deleted.
+            if before.status == WorkspaceStatus::Cleaned {
+                return Ok(());
+            }
             let after = Workspace {
                 stats: stats.clone().map(bounded).or(before.stats.clone()),
                 disk_bytes: disk_bytes.or(before.disk_bytes),
@@ -165,6 +169,14 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
                 ..before
             };
             workspaces::update(tx, after).await
+        }
+        FactBody::WorkspaceWork { workspace, work } => {
+            let known = own_workspace(tx, runner, *workspace).await?;
+            // Described while the folder was deleted.
+            match known.filter(|workspace| workspace.status != WorkspaceStatus::Cleaned) {
+                Some(workspace) => overlaps::take(tx, &workspace, work).await,
+                None => Ok(()),
+            }
         }
         FactBody::SessionSaid { .. }
         | FactBody::SessionLimited { .. }
@@ -178,7 +190,8 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         FactBody::WorkspaceCleaned { workspace } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             tx.audit("workspace.clean", before.id, AuditScope::Project(before.project), "the workspace was deleted");
-            workspaces::update(tx, Workspace { status: WorkspaceStatus::Cleaned, disk_bytes: Some(0), ..before }).await
+            overlaps::over(tx, before.id).await?;
+            workspaces::update(tx, workspaces::cleaned(before)).await
         }
     }
 }
@@ -215,7 +228,11 @@ async fn state_changed(
         let how = state.code.map_or(state.status.to_string(), |code| format!("exited with {code}"));
         tx.audit("session.ended", before.id, AuditScope::Project(before.project), format!("`{}` {how}", before.title));
     }
-    let after = Session { state, ..before };
+    let mut after = Session { state, ..before };
+    if after.state.ended() && after.keyboard != protocol::Keyboard::default() {
+        after.keyboard = protocol::Keyboard::default();
+        tx.run("UPDATE sessions SET keyboard = NULL WHERE id = $1", args![after.id.to_string()]).await?;
+    }
     announce(tx, after.clone());
     if let Some(under) = under {
         work::facts::state(tx, &after, under).await?;
@@ -245,7 +262,8 @@ fn name(text: &str) -> String {
 fn bounded(stats: GitStats) -> GitStats {
     let conflicts = stats.conflicts.iter().take(100).map(|path| plain(path, 1024)).collect();
     let checked_out = stats.checked_out.map(workspaces::readable);
-    GitStats { conflicts, checked_out, ..stats }
+    let head = stats.head.filter(|head| head.len() <= 64 && head.bytes().all(|b| b.is_ascii_hexdigit()));
+    GitStats { conflicts, checked_out, head, ..stats }
 }
 
 /// A session of this runner; facts about other sessions are ignored.

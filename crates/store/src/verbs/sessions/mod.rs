@@ -5,6 +5,7 @@ mod contained;
 mod desired;
 mod facts;
 mod fits;
+pub(crate) mod keyboard;
 pub(crate) mod spawn;
 mod tokens;
 
@@ -12,6 +13,7 @@ pub(crate) use contained::{contain_waiting, refuse_beside_uncontained, sandbox_o
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub(crate) use fits::counts;
+pub use keyboard::LeaveKeyboard;
 pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
 use domain::limits::MAX_LISTED;
@@ -22,6 +24,7 @@ use protocol::{
 use serde::Serialize;
 
 use super::approvals::written_by;
+use super::work::tasks::reach::list;
 use super::work::workers;
 use super::work::workers::facts::Under;
 use super::workspaces::{self, check_filter, narrowed, sees};
@@ -33,7 +36,7 @@ use crate::{Caller, Command, Store, StoreError};
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner, s.owner, u.name AS owner_name, \
     s.agent, s.mode, s.model, s.title, s.prompt, s.argv, s.sandbox, s.record_input, s.cols, s.rows_high, s.status, \
     s.detail, s.code, s.signal, s.since, s.stop, s.usage, s.conversation, s.resumes, s.output_bytes, s.disk_bytes, \
-    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, \
+    s.duration_ms, s.keep, s.keyboard, s.created_at, s.ended_at, s.task, s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, \
     s.asked_session, w.id AS worker, w.name AS worker_name, w.colour \
     FROM sessions s JOIN users u ON u.id = s.owner LEFT JOIN users ab ON ab.id = s.asked_by \
     LEFT JOIN attempts a ON a.task = s.task AND a.fence = s.fence LEFT JOIN workers w ON w.id = a.worker";
@@ -80,6 +83,7 @@ fn session(row: &Row) -> Result<Session, StoreError> {
         resumable: row.text_or_none("conversation")?.is_some(),
         resumes: row.text_or_none("resumes")?.and_then(|id| id.parse().ok()),
         sandbox: row.text_or_none("sandbox")?.is_some(),
+        keyboard: workspaces::json_or_none(row, "keyboard")?.unwrap_or_default(),
         recording: Recording {
             output_bytes: number("output_bytes")?,
             disk_bytes: number("disk_bytes")?,
@@ -96,8 +100,17 @@ pub(crate) async fn get(c: &mut Connection<'_>, id: SessionId) -> Result<Option<
     Ok(Some((session(&row)?, row)))
 }
 
+/// The existing ones among these sessions, without an access check.
+pub(crate) async fn some(c: &mut Connection<'_>, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (places, values) = list(ids);
+    c.all(&format!("{COLUMNS} WHERE s.id IN ({places})"), values).await?.iter().map(session).collect()
+}
+
 /// A session, if the caller may do this to it.
-async fn find(
+pub(crate) async fn find(
     c: &mut Connection<'_>,
     caller: &Caller,
     id: SessionId,
@@ -143,10 +156,10 @@ pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> 
     stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
 }
 
-/// Asks any session to stop, because its owner froze everything.
-pub(crate) async fn ask_any_to_stop(tx: &mut Tx<'_>, id: SessionId) -> Result<(), StoreError> {
+/// Asks any session to stop, without an access check: its owner froze everything, or hands it off.
+pub(crate) async fn ask_any_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> Result<(), StoreError> {
     let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
-    stop(tx, before, row.text_or_none("stop")?, false).await.map(|_| ())
+    stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
 }
 
 /// Asks a session to stop; `None` if nothing changed.

@@ -8,8 +8,8 @@ use domain::{
 };
 use protocol::link::{AskedFor, StartFrom};
 use protocol::{
-    Activity, ActivityCreate, ActivityUpdate, FoundAgent, Link, Project, Recording, Repository, RunnerAbout, Sandbox,
-    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Verb, Workspace, WrittenBy, verbs,
+    Activity, ActivityCreate, ActivityUpdate, FoundAgent, Keyboard, Link, Project, Recording, Repository, RunnerAbout,
+    Sandbox, Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Verb, Workspace, WrittenBy, verbs,
 };
 
 use super::{announce, branches, find, fits, refuse_beside_uncontained, sandbox_of};
@@ -228,23 +228,33 @@ fn candidate(row: &Row, connected: &[RunnerId]) -> Result<Candidate, StoreError>
     let about = about.as_ref();
     let runner = row.parsed("id")?;
     let installed = about.into_iter().flat_map(|about| &about.agents).filter(|agent| agent.version.is_some());
+    let everywhere = about.into_iter().flat_map(|_| EVERYWHERE).map(str::to_owned);
     Ok(Candidate {
         runner,
         name: row.text("name")?,
         connected: connected.contains(&runner),
         trouble: row.text_or_none("trouble")?,
         labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
-        agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
+        agents: installed.map(|agent| agent.name.clone()).chain(everywhere).collect(),
         capacity: about.map_or(0, |about| about.capacity),
         installs: about.into_iter().flat_map(|about| &about.agents).filter_map(install).collect(),
         sessions: row.count("live")?,
     })
 }
 
-/// A missing agent, with the command that installs it.
+/// Why a session of this agent cannot be resumed.
+fn not_resumable(agent: &str) -> String {
+    match agent {
+        "shell" => "shells cannot be resumed; start a new session".to_owned(),
+        "command" => "commands cannot be resumed; start a new session".to_owned(),
+        agent => format!("`{agent}` did not name a conversation to resume; start a new session"),
+    }
+}
+
+/// A missing agent, with the command that installs it, if one is known.
 fn install(agent: &FoundAgent) -> Option<(String, String)> {
-    let command = agent.install.clone().filter(|command| agent.version.is_none() && !command.is_empty())?;
-    Some((agent.name.clone(), command))
+    let command = agent.install.clone().unwrap_or_default();
+    agent.version.is_none().then(|| (agent.name.clone(), command))
 }
 
 /// The start of a new workspace.
@@ -316,7 +326,7 @@ impl Command for Placed<verbs::SessionResume> {
             return Err(StoreError::Conflict("that session is still running: attach to it".into()));
         }
         let Some(conversation) = row.text_or_none("conversation")? else {
-            return Err(StoreError::Conflict("it has no conversation to resume: spawn a new session".into()));
+            return Err(StoreError::Conflict(not_resumable(&before.agent)));
         };
         own_runner(tx, before.runner, before.owner.id).await?;
         let workspace = workspaces::get(tx.read(), before.workspace).await?.ok_or(StoreError::NotFound("workspace"))?;
@@ -409,6 +419,7 @@ pub(crate) async fn add(
         resumable: plan.conversation.is_some(),
         resumes: plan.resumes,
         sandbox: sandbox.is_some(),
+        keyboard: Keyboard::default(),
         recording: Recording { output_bytes: 0, disk_bytes: 0, duration_ms: 0, keep: false },
         created_at: tx.now,
     };

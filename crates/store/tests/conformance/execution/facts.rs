@@ -176,7 +176,13 @@ async fn workspaces_follow_their_runner(fixture: Fixture) {
     let counted = now().await;
     assert_eq!((counted.stats, counted.disk_bytes, counted.saved_at), (Some(stats), Some(9), saved_at));
     memory.happened(&fixture, FactBody::WorkspaceCleaned { workspace }).await;
-    assert_eq!((now().await.status, now().await.disk_bytes), (WorkspaceStatus::Cleaned, Some(0)));
+    let stats = Some(GitStats { unpushed: 1, ..Default::default() });
+    let late = FactBody::WorkspaceStats { workspace, stats, disk_bytes: Some(9), saved_at: None };
+    for _ in 0..2 {
+        let gone = now().await;
+        assert_eq!((gone.status, gone.disk_bytes, gone.stats), (WorkspaceStatus::Cleaned, Some(0), None));
+        memory.happened(&fixture, late.clone()).await;
+    }
     assert!(fixture.store.workspaces(&fixture.ada, Default::default()).await.unwrap().is_empty());
 }
 
@@ -192,7 +198,7 @@ async fn a_runners_texts_are_sanitized(fixture: Fixture) {
     let state =
         SessionState { detail: Some(bad.clone() + &long), ..state(SessionStatus::Waiting, fixture.store.now()) };
     let conflicts = vec![bad.clone(); 5000];
-    let stats = GitStats { ahead: u32::MAX, conflicts, ..Default::default() };
+    let stats = GitStats { ahead: u32::MAX, conflicts, head: Some(bad.clone()), ..Default::default() };
     let some = || Some(bad.clone() + &long);
     for body in [
         FactBody::SessionUsage { session, usage, model: some(), conversation: some() },

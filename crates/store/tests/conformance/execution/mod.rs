@@ -3,8 +3,10 @@
 mod desired;
 mod facts;
 mod fits;
+mod keyboard;
 mod look;
 mod place;
+mod reviews;
 mod spawn;
 
 use domain::{JournalId, RunnerId, SessionId, SessionStatus, Timestamp, Visibility};
@@ -14,7 +16,7 @@ use protocol::{
 };
 use store::{Caller, Placed, SeeRunner, TakeFacts};
 
-use crate::fixture::{Fixture, create_project};
+use crate::fixture::Fixture;
 
 /// The description of a runner with room for `capacity` sessions.
 pub(crate) fn about(capacity: u32) -> RunnerAbout {
@@ -45,7 +47,7 @@ pub(crate) async fn runner(fixture: &Fixture, owner: &Caller, name: &str, capaci
 
 /// A project of Ada's with a repository.
 pub(crate) async fn project(fixture: &Fixture, visibility: Visibility, share_execution: bool) -> Project {
-    let verbs::ProjectCreate { mut input } = create_project("Parser\ngoals", visibility);
+    let verbs::ProjectCreate { mut input } = fixture.another_project(visibility);
     input.share_execution = Some(share_execution);
     let base_branch = Some("main".into());
     input.repositories = vec![

@@ -90,7 +90,10 @@ async fn a_conversation_is_resumed_in_its_workspace(fixture: Fixture) {
     memory.happened(&fixture, fact.clone()).await;
     memory.at(&fixture, made.id, SessionStatus::Exited).await;
     let error = fixture.refused(&fixture.ada, resume()).await;
-    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("no conversation")), "{error:?}");
+    assert!(
+        matches!(&error, StoreError::Conflict(reason) if reason.contains("did not name a conversation")),
+        "{error:?}"
+    );
 
     let FactBody::SessionUsage { session, usage, model, .. } = fact else { unreachable!() };
     let conversation = Some("c-1".to_owned());
@@ -106,7 +109,8 @@ async fn a_conversation_is_resumed_in_its_workspace(fixture: Fixture) {
     let error = fixture.refused(&fixture.ada, resume()).await;
     let full = fixture.refused(&fixture.ada, spawn(in_project(&project, "even more"), &[mine])).await;
     assert_eq!(error.to_string(), full.to_string());
-    assert!(error.to_string().contains("`box` is full, with 1 sessions"), "{error}");
+    assert!(error.to_string().contains("`box` is full, with 1 session"), "{error}");
+    assert!(!error.to_string().contains("1 sessions"), "{error}");
     memory.at(&fixture, other.id, SessionStatus::Exited).await;
 
     let next = fixture.done(&fixture.ada, resume()).await;

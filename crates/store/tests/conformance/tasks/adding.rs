@@ -15,6 +15,7 @@ both! {
     near_duplicates_of_open_tasks_are_reported,
     one_event_announces_all_added_tasks,
     a_list_has_pages,
+    labels_group_tasks,
     a_retry_adds_once,
     deleting_a_project_deletes_its_tasks,
 }
@@ -59,6 +60,9 @@ async fn every_refusal_names_its_place(fixture: Fixture) {
         (TaskAdd { description: "x".repeat(70_000), ..fine() }, "`tasks[1].description`: it has 70000 bytes"),
         (TaskAdd { files: vec!["ok".into(), "../x".into()], ..fine() }, "`tasks[1].files[1]`: `../x` leads out"),
         (TaskAdd { needs: vec![String::new()], ..fine() }, "`tasks[1].needs[0]`: it is empty"),
+        (labelled(&["ui", "two words"]), "`tasks[1].labels[1]`: white space cannot be in a label"),
+        (labelled(&["ui", "ui"]), "`tasks[1].labels[1]`: `ui` is given twice"),
+        (labelled(&["x"; 11]), "`tasks[1].labels`: 11 are given; the limit is 10"),
         (
             TaskAdd {
                 acceptance: vec![Criterion::Committed {}, Criterion::FileExists { path: "/etc/passwd".into() }],
@@ -140,6 +144,27 @@ async fn a_list_has_pages(fixture: Fixture) {
     }
     let error = fixture.store.tasks(&fixture.ada, &page(None, 0)).await.unwrap_err();
     assert!(invalid(&error).contains("1 to 1000"), "{error}");
+}
+
+fn labelled(labels: &[&str]) -> TaskAdd {
+    TaskAdd { labels: labels.iter().map(|label| (*label).to_owned()).collect(), ..task("fine") }
+}
+
+async fn labels_group_tasks(fixture: Fixture) {
+    let project = shared(&fixture).await;
+    let tasks = vec![labelled(&["ui", "größe"]), labelled(&["ui2", "a_b"]), labelled(&[]), labelled(&["UI", "aXb"])];
+    let added = add(&fixture, project, tasks).await.tasks;
+    assert_eq!(added[0].labels, ["ui", "größe"]);
+    let with = async |label: &str| -> Vec<TaskId> {
+        let filter = TaskFilter { label: Some(label.into()), ..Default::default() };
+        fixture.store.tasks(&fixture.bo, &filter).await.unwrap().iter().map(|task| task.id).collect()
+    };
+    assert_eq!(with("ui").await, [added[0].id], "neither a part nor another case");
+    assert_eq!(with("größe").await, [added[0].id]);
+    assert_eq!(with("a_b").await, [added[1].id], "no pattern");
+    for other in ["", "i", "%", "\"", "ui\", \"größe"] {
+        assert_eq!(with(other).await, Vec::<TaskId>::new(), "{other:?}");
+    }
 }
 
 async fn a_retry_adds_once(fixture: Fixture) {

@@ -192,7 +192,7 @@ async fn the_reason_for_giving_up_is_shown_and_kept(fixture: Fixture) {
     let input = EscalationAnswer { option: Some("Mark failed".into()), act: None, text: None };
     fixture.done(&fixture.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
     let reason = detail(&fixture, id).await.task.reason.unwrap();
-    assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");
+    assert_eq!(reason, "The task could not be done: there is no compiler. Bo marked it failed");
 }
 
 async fn the_next_worker_reads_why_the_task_was_retried(fixture: Fixture) {

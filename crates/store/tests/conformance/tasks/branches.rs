@@ -2,7 +2,10 @@
 
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, Visibility};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
-use protocol::{Criterion, CriterionResult, Deliverables, Project, TakenTask, TaskAdd, WorkerStart, verbs};
+use protocol::{
+    Criterion, CriterionResult, Deliverables, ExecutionFilter, GitStats, Project, TakenTask, TaskAdd, WorkerStart,
+    verbs,
+};
 use store::{Caller, Placed, Reported};
 
 use super::{LEASE, add_one, detail, invalid, report, shared, status, takes, task};
@@ -102,7 +105,14 @@ async fn a_branch_is_checked_by_a_runner_of_the_workers_owner(fixture: Fixture) 
     let hub = Caller::hub("tidy");
     let swept = store::SweptCheck { workspace: left[0], kept: Some("one file is not committed".into()) };
     out.fixture.done(&hub, swept).await;
+    let stats = Some(GitStats { unpushed: 1, ..Default::default() });
+    let counted = FactBody::WorkspaceStats { workspace: left[1], stats, disk_bytes: Some(9), saved_at: None };
+    memory.happened(&out.fixture, counted).await;
     out.fixture.done(&hub, store::SweptCheck { workspace: left[1], kept: None }).await;
+    let ended = ExecutionFilter { ended: Some(true), ..Default::default() };
+    let all = out.fixture.store.workspaces(&out.fixture.ada, ended).await.unwrap();
+    let gone = all.iter().find(|one| one.id == left[1]).unwrap();
+    assert_eq!((gone.stats.as_ref(), gone.disk_bytes), (None, Some(0)), "a deleted folder has no commits to push");
     assert!(out.fixture.store.checked_workspaces(box_).await.unwrap().is_empty());
     let there = out.fixture.store.workspaces(&out.fixture.ada, Default::default()).await.unwrap();
     let [kept] = there.as_slice() else { panic!("{there:?}") };

@@ -46,17 +46,19 @@ async fn an_edit_changes_what_it_names(fixture: Fixture) {
         acceptance: Some(vec![Criterion::Committed {}]),
         files: Some(vec!["src/**".into()]),
         needs: Some(vec!["rust".into()]),
+        labels: Some(vec!["ui".into(), "v1".into()]),
         priority: Some(9),
         ..says("New title\nmore")
     };
     let edited = edit(&fixture, one, input).await;
     assert_eq!((edited.description.as_str(), edited.context.as_str()), ("New title\nmore", "kept"));
     assert_eq!((edited.priority, edited.files.len(), edited.needs.len(), edited.edits), (9, 1, 1, 1));
+    assert_eq!(edited.labels, ["ui", "v1"]);
     assert_eq!(detail(&fixture, one).await.task, edited);
     assert_eq!(edit(&fixture, one, TaskEdit::default()).await.edits, 1, "nothing to change");
     assert_eq!(edit(&fixture, one, says("New title\nmore")).await.edits, 1, "the same again");
     let entry = fixture.raw().await.column("SELECT detail FROM audit WHERE verb = 'task.edit'").await;
-    assert_eq!(entry, ["edited `New title`: description, acceptance, files, needs, priority 5 → 9"]);
+    assert_eq!(entry, ["edited `New title`: description, acceptance, files, needs, labels, priority 5 → 9"]);
 }
 
 async fn priority_moves_a_task_in_the_queue(fixture: Fixture) {

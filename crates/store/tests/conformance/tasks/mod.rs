@@ -64,6 +64,7 @@ pub(crate) fn task(description: &str) -> TaskAdd {
         deps: Vec::new(),
         priority: None,
         needs: Vec::new(),
+        labels: Vec::new(),
         activity: None,
     }
 }

@@ -105,7 +105,7 @@ async fn a_key_does_not_reveal_hidden_projects(fixture: Fixture) {
     let hidden = fixture.project(Visibility::Private).await;
     let own = fixture.done(&fixture.bo, create_project("Parser", Visibility::Private)).await;
     assert_eq!((hidden.key.as_str(), own.key.as_str()), ("PARS", "PARS"));
-    assert_eq!(fixture.done(&fixture.bo, create_project("Parser", Visibility::Private)).await.key, "PARS2");
+    assert_eq!(fixture.done(&fixture.bo, create_project("Parsers", Visibility::Private)).await.key, "PARS2");
 }
 
 async fn only_the_owner_changes_the_key(fixture: Fixture) {

@@ -3,8 +3,8 @@
 use domain::{AnswerAct, AuthorKind, EscalationKind, SessionStatus, TaskId, TaskStatus, ThreadStatus};
 use protocol::link::{Changes, FactBody};
 use protocol::{
-    Criterion, CriterionResult, EscalationAnswer, Review, ReviewApprove, ReviewComment, ReviewResolve, ReviewSendBack,
-    ReviewThread, TaskAdd, TaskReopen, verbs,
+    Criterion, CriterionResult, EscalationAnswer, Review, ReviewApprove, ReviewComment, ReviewReply, ReviewResolve,
+    ReviewSendBack, ReviewThread, TaskAdd, TaskReopen, verbs,
 };
 use store::{Caller, ChangesFrom};
 
@@ -21,6 +21,7 @@ both!(
     only_people_who_may_write_take_part_and_only_people_decide,
     quotes_are_for_those_who_may_see_the_work,
     work_that_nobody_can_take_back_says_why,
+    the_workspace_of_a_task_is_reviewed_with_the_task,
 );
 
 /// A task that needs approval.
@@ -61,8 +62,8 @@ impl Shop {
 
 fn commenting(task: TaskId, text: &str) -> verbs::ReviewComment {
     let input = ReviewComment {
-        path: Some("out.txt".into()),
-        line: Some(2),
+        path: "out.txt".into(),
+        line: 2,
         end_line: Some(3),
         quote: Some("secret line".into()),
         text: text.into(),
@@ -71,9 +72,8 @@ fn commenting(task: TaskId, text: &str) -> verbs::ReviewComment {
     verbs::ReviewComment { task, input }
 }
 
-fn replying(thread: &ReviewThread, text: &str) -> verbs::ReviewComment {
-    let input = ReviewComment { thread: Some(thread.id), text: text.into(), ..Default::default() };
-    verbs::ReviewComment { task: thread.task, input }
+fn replying(thread: &ReviewThread, text: &str) -> verbs::ReviewReply {
+    verbs::ReviewReply { thread: thread.id, input: ReviewReply { text: text.into() } }
 }
 
 fn approving(task: TaskId, tree: Option<&str>) -> verbs::ReviewApprove {
@@ -251,4 +251,14 @@ async fn work_that_nobody_can_take_back_says_why(fixture: Fixture) {
     assert!(shop.fixture.refused(&nobody, approving(task, None)).await.to_string().contains("observer"));
     let said = why(shop.fixture.refused(&ada, approving(task, None)).await);
     assert!(said.contains("no runner has seen its changes"), "{said}");
+}
+
+async fn the_workspace_of_a_task_is_reviewed_with_the_task(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    shop.start(1).await;
+    let task = shop.reported("t1").await;
+    let workspace = shop.detail(task).await.attempts[0].workspace.unwrap();
+    let verbs::ReviewComment { input, .. } = commenting(task, "Name it better");
+    let said = shop.fixture.refused(&shop.fixture.ada, verbs::WorkspaceComment { workspace, input }).await;
+    assert!(conflict(&said).contains(&task.to_string()), "{said}");
 }

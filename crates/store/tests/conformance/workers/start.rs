@@ -53,11 +53,13 @@ async fn unusable_workers_are_refused(fixture: Fixture) {
         let error = refused(input.clone()).await;
         assert!(matches!(error, StoreError::Invalid { .. }), "{input:?}: {error}");
     }
-    let error = refused(named("gemini", 1)).await;
-    assert!(
-        matches!(&error, StoreError::Conflict(why) if why.contains("no agent `gemini`; known: codex, command, shell")),
-        "{error}"
-    );
+    for (agent, said) in [
+        ("gemini", "`box` has no `gemini` installed"),
+        ("nonesuch", "unknown agent `nonesuch`; known: codex, command, shell"),
+    ] {
+        let error = refused(named(agent, 1)).await;
+        assert!(matches!(&error, StoreError::Conflict(why) if why.contains(said)), "{error}");
+    }
     shop.start(30).await;
     let error = refused(named("codex", 3)).await;
     assert!(matches!(&error, StoreError::Conflict(why) if why.contains("32")), "{error}");

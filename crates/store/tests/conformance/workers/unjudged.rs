@@ -105,7 +105,7 @@ async fn a_report_is_refused_if_a_person_fails_or_retries_its_task(fixture: Fixt
     shop.fixture.done(&shop.fixture.ada, verbs::EscalationAnswer { escalation, input }).await;
     let (verdict, reason) = shop.verdict(tasks[0]).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(reason, "the task failed before this report was judged: Ada let it fail");
+    assert_eq!(reason, "the task failed before this report was judged: Ada marked it failed");
     let input = TaskReason { reason: Some("shorter".into()) };
     shop.fixture.done(&shop.fixture.ada, verbs::TaskRetry { task: tasks[1], input }).await;
     let (verdict, reason) = shop.verdict(tasks[1]).await;

@@ -39,12 +39,8 @@ async fn decide(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<(TaskRow,
     let limits = Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task };
     let decided = life::step(row.life().clone(), event, &Rules { now: tx.now, limits });
     let Step { life, effects } = decided.map_err(|refused| refusal(&row, refused))?;
-    let quiet = life.looks_like(row.life());
     let row = row.with_life(life);
-    match quiet {
-        true => tx.put_task_quietly(row.clone()),
-        false => tx.put_task(row.clone()),
-    }
+    tx.put_task_if_shown(row.clone());
     Ok((row, effects))
 }
 

@@ -58,7 +58,9 @@ fn drop_output<'a>(
 }
 
 async fn ask_person(tx: &mut Tx<'_>, row: &TaskRow, trouble: Trouble) -> Result<(), StoreError> {
-    let Trouble { kind, question, text, hold } = trouble;
+    let question = trouble.question();
+    let Trouble { kind, cause, text, hold } = trouble;
     let context = EscalationContext { text, ..Default::default() };
-    ask::write(tx, row, Ask::new(kind, question, context), Some(&hold)).await.map(|_| ())
+    let ask = Ask { cause: Some(cause), ..Ask::new(kind, question, context) };
+    ask::write(tx, row, ask, Some(&hold)).await.map(|_| ())
 }

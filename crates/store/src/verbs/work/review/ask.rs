@@ -6,7 +6,7 @@ use engine::workers::decision::Decision;
 use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
 use super::evidence::announce;
-use super::{judge, questions};
+use super::judge;
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -28,6 +28,8 @@ pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kin
 pub(crate) struct Ask {
     pub(crate) kind: EscalationKind,
     pub(crate) question: String,
+    /// Why the task failed, if the question says so.
+    pub(crate) cause: Option<String>,
     pub(crate) options: Vec<EscalationOption>,
     pub(crate) context: EscalationContext,
     /// Owner of the conflicting output.
@@ -64,7 +66,7 @@ impl Ask {
                 option("Cancel task", AnswerAct::Cancel),
             ],
         };
-        Self { kind, question: question.into(), options, context, other_owner: None }
+        Self { kind, question: question.into(), cause: None, options, context, other_owner: None }
     }
 
     /// Whether the worker keeps the task while the question is open.
@@ -143,7 +145,7 @@ pub(crate) async fn write(
         act: None,
     };
     let head = "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at, \
-         other_owner)";
+         other_owner, cause)";
     let values = args![
         asked.id.to_string(),
         asked.project.to_string(),
@@ -156,6 +158,7 @@ pub(crate) async fn write(
         to_json(&asked.context),
         tx.now,
         ask.other_owner.map(|id| id.to_string()),
+        ask.cause,
     ];
     tx.later(head, values);
     announce(tx, &asked).await?;
@@ -210,8 +213,10 @@ pub(crate) async fn answer(
     match act {
         AnswerAct::Accept => judge::accept_last(tx, task, &person).await?,
         AnswerAct::Fail => {
-            let known = questions::known_reason(closed.kind, &closed.question);
-            let reason = Some(known.map_or_else(|| reason.clone(), |known| format!("{known} {reason}")));
+            let sql = "SELECT cause FROM escalations WHERE id = $1";
+            let row = tx.read().first(sql, vec![text(closed.id)]).await?;
+            let cause = row.map(|row| row.text_or_none("cause")).transpose()?.flatten();
+            let reason = Some(cause.map_or_else(|| reason.clone(), |cause| format!("{cause} {reason}")));
             let row = tx.known_task(task).await?;
             step(tx, row, Event::Fail { reason }).await?;
         }
@@ -231,9 +236,11 @@ pub(crate) async fn answer(
 fn decision(act: AnswerAct, words: &str, by: &str) -> String {
     let did = match act {
         _ if !words.is_empty() => return format!("{by}: {words}"),
-        AnswerAct::Fail => "let it fail",
+        AnswerAct::Fail => "marked it failed",
         AnswerAct::Cancel => "cancelled it",
-        AnswerAct::Accept | AnswerAct::Retry | AnswerAct::Tell => "decided",
+        AnswerAct::Accept => "accepted it",
+        AnswerAct::Retry => "retried it",
+        AnswerAct::Tell => "answered",
     };
     format!("{by} {did}")
 }

@@ -115,7 +115,7 @@ async fn give_up(tx: &mut Tx<'_>, one: Owed) -> Result<(), StoreError> {
     }
     let runner = one.known.as_ref().map(|_| one.runner);
     let context = EscalationContext { text: one.summary, runner, ..Default::default() };
-    let question = format!("The acceptance could not be checked: {why}. Is the work accepted?");
+    let question = format!("The acceptance criteria could not be checked: {why}. Accept the work?");
     ask::escalate(tx, one.task, Ask::new(EscalationKind::Uncheckable, question, context)).await.map(|_| ())
 }
 

@@ -171,7 +171,7 @@ pub(crate) async fn check_failed(
         true => questions::silence(&detail),
         false => {
             let context = EscalationContext { text: detail, ..Default::default() };
-            let question = "The acceptance could not be checked. Is the work accepted?";
+            let question = "The acceptance criteria could not be checked. Accept the work?";
             Ask::new(EscalationKind::Uncheckable, question, context)
         }
     };

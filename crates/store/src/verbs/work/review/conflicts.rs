@@ -69,7 +69,8 @@ pub(super) async fn meets(
     if changes.files.is_empty() || !place::has_repository(tx, project).await? {
         return Ok(None);
     }
-    // Earlier outputs from the same workspace are part of this one.
+    // Earlier outputs from the same workspace are part of this one. A recipe decides about the works of its execution
+    // itself: attempts at the same task are meant to differ.
     let sql = "SELECT r.task, t.title, r.changes, w.owner FROM reports r JOIN tasks t ON t.id = r.task \
                LEFT JOIN workers w ON w.id = r.worker \
                WHERE r.project = $1 AND \
@@ -77,7 +78,9 @@ pub(super) async fn meets(
                r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
                (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) AND NOT EXISTS \
                (SELECT 1 FROM landings l JOIN reports m ON m.id = $4 JOIN workspaces w ON w.id = m.workspace \
-               WHERE l.report = r.id AND l.state = 'landed' AND l.updated_at <= w.created_at) \
+               WHERE l.report = r.id AND l.state = 'landed' AND l.updated_at <= w.created_at) AND NOT EXISTS \
+               (SELECT 1 FROM execution_tasks a JOIN execution_tasks b ON b.execution = a.execution \
+               WHERE a.task = r.task AND b.task = $3) \
                ORDER BY CASE r.verdict WHEN 'accepted' THEN 0 ELSE 1 END, r.at DESC, r.id DESC LIMIT $5";
     let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
     let rows = tx.read().all(sql, of).await?;

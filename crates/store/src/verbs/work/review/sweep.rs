@@ -51,7 +51,7 @@ impl Command for SweptCheck {
                 let detail = Some(plain(&format!("kept after a check: {why}"), 2000));
                 Workspace { status: WorkspaceStatus::Ready, detail, ..before }
             }
-            None => Workspace { status: WorkspaceStatus::Cleaned, disk_bytes: Some(0), ..before },
+            None => workspaces::cleaned(before),
         };
         workspaces::update(tx, after).await
     }

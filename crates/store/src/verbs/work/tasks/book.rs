@@ -14,6 +14,7 @@ use super::window::Window;
 use crate::EventBody;
 use crate::batch::PendingEvent;
 use crate::bulk::{Delete, Part, Update};
+use crate::search::{Entry, Pending};
 use crate::sql::{Value, args};
 
 /// The maximum number of tasks in one event.
@@ -153,6 +154,12 @@ impl Book {
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat());
         updates.push(Part::update(ATTEMPTS, ends.collect()));
+    }
+
+    /// Adds the changed tasks to the search index.
+    pub(crate) fn index(&self, index: &mut Pending) {
+        let changed = self.dirty.union(&self.fresh).filter_map(|id| self.tasks.get(id));
+        changed.for_each(|task| index.put(Entry::task(task)));
     }
 
     /// Adds the tasks that entered or left the queue.

@@ -1,5 +1,6 @@
 //! Validation of new and edited tasks; every refusal names the position in the list, or the field.
 
+use domain::labels;
 use domain::text::{Field, NAME, PROMPT};
 use engine::tasks::order::MAX_PRIORITY;
 use protocol::{Criterion, TaskAdd, TaskEdit, TaskReport};
@@ -79,7 +80,11 @@ fn limits(before: &str, task: &TaskAdd) -> Result<(), StoreError> {
     for (index, need) in task.needs.iter().enumerate() {
         text(WORD, &place(&format!("needs[{index}]")), need)?;
     }
-    Ok(())
+    match labels::check(&task.labels) {
+        Err((None, why)) => Err(wrong(place("labels"), why)),
+        Err((Some(index), why)) => Err(wrong(place(&format!("labels[{index}]")), why)),
+        Ok(()) => Ok(()),
+    }
 }
 
 fn path(place: &str, path: &str) -> Result<(), StoreError> {

@@ -93,6 +93,7 @@ fn edited(before: &TaskRow, input: &TaskEdit, deps: Vec<TaskId>) -> TaskRow {
     after.acceptance = input.acceptance.clone().unwrap_or(after.acceptance);
     after.files = input.files.clone().unwrap_or(after.files);
     after.needs = input.needs.clone().unwrap_or(after.needs);
+    after.labels = input.labels.clone().unwrap_or(after.labels);
     after.priority = input.priority.unwrap_or(after.priority);
     after.deps = deps;
     after
@@ -112,6 +113,7 @@ fn differences(before: &TaskRow, after: &TaskRow) -> Vec<String> {
     texts("files", before.files != after.files);
     texts("dependencies", before.deps != after.deps);
     texts("needs", before.needs != after.needs);
+    texts("labels", before.labels != after.labels);
     if before.priority != after.priority {
         changes.push(format!("priority {} → {}", before.priority, after.priority));
     }
@@ -165,8 +167,8 @@ async fn has_pending_report(tx: &mut Tx<'_>, task: &TaskRow) -> Result<bool, Sto
 async fn write(tx: &mut Tx<'_>, before: &TaskRow, after: &TaskRow) -> Result<(), StoreError> {
     let id = after.id.to_string();
     let sql = "UPDATE tasks SET title = $1, description = $2, context = $3, acceptance = $4, files = $5, needs = $6, \
-               deps = $7, priority = $8, edits = $9, created_by = $10, author_session = $11, by_agent = $12 \
-               WHERE id = $13";
+               labels = $7, deps = $8, priority = $9, edits = $10, created_by = $11, author_session = $12, by_agent = $13 \
+               WHERE id = $14";
     let values = args![
         &after.title,
         &after.description,
@@ -174,6 +176,7 @@ async fn write(tx: &mut Tx<'_>, before: &TaskRow, after: &TaskRow) -> Result<(),
         to_json(&after.acceptance),
         to_json(&after.files),
         to_json(&after.needs),
+        to_json(&after.labels),
         to_json(&after.deps),
         u32::from(after.priority),
         after.edits,
@@ -243,6 +246,7 @@ pub(super) fn as_added(input: &TaskEdit) -> TaskAdd {
         deps: input.deps.clone().unwrap_or_default(),
         priority: input.priority,
         needs: input.needs.clone().unwrap_or_default(),
+        labels: input.labels.clone().unwrap_or_default(),
         activity: None,
     }
 }

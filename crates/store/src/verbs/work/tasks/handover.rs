@@ -13,7 +13,7 @@ use crate::verbs::sight::{self, Sight};
 use crate::verbs::work::review::judge;
 use crate::verbs::work::workers::rows;
 use crate::verbs::workspaces::{self, json_or_none};
-use crate::verbs::{projects, reviews};
+use crate::verbs::{handoff, projects, reviews};
 use crate::{Caller, StoreError};
 
 /// The hand-over of a task's last worker, and why its last report was refused, if it was.
@@ -101,7 +101,11 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
     let before = before::of(tx, &task).await?;
     let comments = reviews::comments_for(tx, &task).await?;
     let before = (before.as_slice(), ground(tx, here).await?);
-    Ok(super::brief::brief(&task.view(), before, handover.as_ref(), work, refused.as_deref(), &comments))
+    let text = super::brief::brief(&task.view(), before, handover.as_ref(), work, refused.as_deref(), &comments);
+    Ok(match handoff::start::for_task(tx, task.id).await? {
+        Some(document) => format!("{text}\n# The handoff\n\n{document}"),
+        None => text,
+    })
 }
 
 /// Whether a workspace starts from the accepted work of the task's dependencies.

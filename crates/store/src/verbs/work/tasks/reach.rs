@@ -67,9 +67,13 @@ impl Tx<'_> {
         self.change().changed(task, true);
     }
 
-    /// Writes a changed task without an announcement: no client shows the difference.
-    pub(crate) fn put_task_quietly(&mut self, task: TaskRow) {
-        self.change().changed(task, false);
+    /// Writes a changed task; announces it if clients show a difference to what it was.
+    pub(crate) fn put_task_if_shown(&mut self, task: TaskRow) {
+        let quiet = self.book().tasks.get(&task.id).is_some_and(|before| before.shows_like(&task));
+        match quiet {
+            true => self.change().changed(task, false),
+            false => self.put_task(task),
+        }
     }
 
     /// Adds a task and announces it.

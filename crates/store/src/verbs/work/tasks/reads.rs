@@ -9,7 +9,7 @@ use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, 
 use super::reach::list;
 use super::row::{self, TaskRow, id_or_none};
 use super::tried::tried;
-use crate::sql::{Connection, Row, Value, args, text};
+use crate::sql::{Connection, Row, Value, args, text, to_json};
 use crate::verbs::chat::page_size;
 use crate::verbs::fitting::Fitting;
 use crate::verbs::projects;
@@ -36,7 +36,7 @@ fn of_task(table: &str) -> Fitting<'_> {
 }
 
 const LINE: &str = "SELECT id, project, number, \
-    (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, activity, title, status, reason, waiting, priority, attempt, worker, session, progress, \
+    (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, activity, title, status, reason, waiting, priority, labels, needs, attempt, worker, session, progress, \
     deps, waits_for, created_at, updated_at FROM tasks t";
 
 fn line(row: &Row) -> Result<TaskLine, StoreError> {
@@ -50,6 +50,8 @@ fn line(row: &Row) -> Result<TaskLine, StoreError> {
         status,
         reason: why(status, row.text_or_none("reason")?.as_deref(), row.text_or_none("waiting")?.as_deref()),
         priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
+        labels: row.json("labels")?,
+        needs: row.json("needs")?,
         attempt: row.count("attempt")?,
         assigned_to: id_or_none(row, "worker")?,
         session: id_or_none(row, "session")?,
@@ -153,6 +155,11 @@ impl Store {
                 values.push(value);
                 sql.push_str(&format!(" AND {condition} ${}", values.len()));
             }
+        }
+        if let Some(label) = &filter.label {
+            // The column is a JSON list: a label in its quotes is in the text only as a whole.
+            values.push(text(to_json(label)));
+            sql.push_str(&format!(" AND REPLACE(t.labels, ${}, '') <> t.labels", values.len()));
         }
         if let Some(short) = &filter.short {
             let short: Short =

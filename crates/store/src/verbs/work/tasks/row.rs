@@ -17,13 +17,13 @@ const PRIORITY: u8 = 5;
 /// Reads tasks with their authors' names.
 pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.number, \
     (SELECT p.task_key FROM projects p WHERE p.id = t.project) AS task_key, t.activity, t.title, t.description, t.context, t.acceptance, \
-    t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
+    t.files, t.needs, t.labels, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
     t.session, t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.ready_at, t.taken_at, \
     t.asked, t.edits, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
     FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// The columns of [`TaskRow::inserted`].
-pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, number, title, description, acceptance, files, needs, deps, \
+pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, number, title, description, acceptance, files, needs, labels, deps, \
     priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, waiting, attempt, \
     fence, worker, lease_until, session, workspace, progress, refusals, workers_tried, not_by, waits_for, ready_at, \
     taken_at, asked, updated_at)";
@@ -65,6 +65,7 @@ pub(crate) struct TaskRow {
     pub(crate) acceptance: Vec<Criterion>,
     pub(crate) files: Vec<String>,
     pub(crate) needs: Vec<String>,
+    pub(crate) labels: Vec<String>,
     pub(crate) deps: Vec<TaskId>,
     pub(crate) priority: u8,
     /// How often the task was edited.
@@ -158,6 +159,7 @@ impl TaskRow {
             acceptance: row.json("acceptance")?,
             files: row.json("files")?,
             needs: row.json("needs")?,
+            labels: row.json("labels")?,
             deps: row.json("deps")?,
             priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
             edits: row.count("edits")?,
@@ -191,6 +193,7 @@ impl TaskRow {
             acceptance: task.acceptance.clone(),
             files: task.files.clone(),
             needs: task.needs.clone(),
+            labels: task.labels.clone(),
             deps,
             priority: task.priority.unwrap_or(PRIORITY),
             edits: 0,
@@ -241,6 +244,7 @@ impl TaskRow {
             to_json(&self.acceptance),
             to_json(&self.files),
             to_json(&self.needs),
+            to_json(&self.labels),
             to_json(&self.deps),
             u32::from(self.priority),
             self.created_by.id.to_string(),
@@ -295,6 +299,8 @@ impl TaskRow {
             status: self.status(),
             reason: self.why(),
             priority: self.priority,
+            labels: self.labels.clone(),
+            needs: self.needs.clone(),
             attempt: self.attempt,
             assigned_to: self.worker(),
             session: self.session(),
@@ -304,6 +310,11 @@ impl TaskRow {
             created_at: self.created_at,
             updated_at: self.updated_at,
         }
+    }
+
+    /// Whether boards and lists show no difference between the two.
+    pub(super) fn shows_like(&self, other: &Self) -> bool {
+        self.line() == TaskLine { updated_at: self.updated_at, ..other.line() }
     }
 
     /// The task for its worker and its page.
@@ -320,6 +331,7 @@ impl TaskRow {
             deps: self.deps.clone(),
             priority: self.priority,
             needs: self.needs.clone(),
+            labels: self.labels.clone(),
             status: self.status(),
             reason: self.why(),
             attempt: self.attempt,
@@ -339,5 +351,34 @@ impl TaskRow {
     /// Title and short name, for messages to people.
     pub(crate) fn named(&self) -> String {
         format!("`{}` ({})", self.title, self.short)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::UserId;
+
+    use super::*;
+
+    #[test]
+    fn a_task_is_announced_if_any_part_of_its_line_changed() {
+        let now = Timestamp::from_millis(1);
+        let user = UserRef { id: UserId::generate(), name: "ada".into() };
+        let author = WrittenBy { user, agent: None, by_agent: false };
+        let life = Life::new(0, None, now);
+        let short = Short { key: "P".into(), number: 1 };
+        let add = TaskAdd { description: "Add sub".into(), ..Default::default() };
+        let ids = (TaskId::generate(), ProjectId::generate(), short);
+        let before = TaskRow::new(ids, &add, author, vec![], life, now);
+        let later =
+            TaskRow { updated_at: now.plus_millis(5), workspace: Some(WorkspaceId::generate()), ..before.clone() };
+        assert!(before.shows_like(&later), "boards do not show the workspace");
+        let activity = TaskRow { activity: Some(ActivityId::generate()), ..before.clone() };
+        let labels = TaskRow { labels: vec!["ui".into()], ..before.clone() };
+        let life = before.clone().with_life(Life { attempt: 1, ..before.life.clone() });
+        let needs = TaskRow { needs: vec!["gpu".into()], ..before.clone() };
+        for other in [activity, labels, needs, life, TaskRow { priority: 9, ..before.clone() }] {
+            assert!(!before.shows_like(&other), "{other:?}");
+        }
     }
 }

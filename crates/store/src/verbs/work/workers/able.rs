@@ -3,7 +3,8 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use domain::placement::Candidate;
+use domain::placement::{Candidate, missing_agent};
+use domain::text::counted;
 use domain::{Action, Actor, ProjectId, Resource, RunnerId, UserId, WorkerId, WorkerKind, WorkerStatus, can};
 use engine::workers::budget::{Purse, expected, refuses};
 use engine::workers::decision::Decision;
@@ -182,11 +183,11 @@ fn full(slot: &WorkerRow, runners: &[Candidate]) -> Option<String> {
     if !candidate.connected {
         return Some(format!("its runner `{name}` is away"));
     }
-    if !candidate.agents.contains(&slot.agent) {
-        return Some(format!("its runner `{name}` has no `{}` installed", slot.agent));
+    if let Some(missing) = missing_agent(&slot.agent, candidate) {
+        return Some(missing);
     }
-    (candidate.sessions >= candidate.capacity)
-        .then(|| format!("its runner `{name}` is full, with {} sessions", candidate.sessions))
+    let sessions = || counted(candidate.sessions, "session", "sessions");
+    (candidate.sessions >= candidate.capacity).then(|| format!("its runner `{name}` is full, with {}", sessions()))
 }
 
 /// Marks a worker whose budget does not cover another task.

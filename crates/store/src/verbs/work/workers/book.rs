@@ -16,7 +16,7 @@ use crate::verbs::work::tasks::list;
 use crate::{EventBody, StoreError};
 
 const INSERT: &str = "INSERT INTO workers (id, project, owner, name, kind, runner, agent, model, role, abilities, argv, \
-    sandbox, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, scaled, seen_at, \
+    sandbox, profile, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, scaled, seen_at, \
     idle_since, created_at)";
 
 /// The columns that change, in the order of [`changed`].
@@ -228,6 +228,7 @@ fn inserted(slot: &WorkerRow) -> Vec<Value> {
         to_json(&slot.abilities),
         to_json(&slot.argv),
         slot.sandbox.as_ref().map(to_json),
+        slot.profile.clone(),
         slot.colour,
         slot.status.word(),
         to_json(&slot.queue),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::{ProjectId, RunnerId, TaskId, TaskStatus, WorkerId, WorkerKind, WorkerStatus};
+use engine::tasks::files::lists_overlap;
 use engine::tasks::life::{Event, State};
 use engine::workers::assign::{self, Lack, Plan, Ready, WhyNot, assign};
 use engine::workers::decision::Decision;
@@ -15,6 +16,7 @@ use super::rows::{self, WorkerRow, get, put};
 use super::{able, builds_on, launch, outage, settings, tend};
 use crate::sql::args;
 use crate::tx::Tx;
+use crate::verbs::overlaps::{self, Changing};
 use crate::verbs::projects;
 use crate::verbs::work::life::{self, step};
 use crate::verbs::work::tasks::reach::{AHEAD, FAR};
@@ -104,7 +106,9 @@ impl Round<'_> {
                 assign::Worker { id: slot.id, abilities, takes, busy, queue, done }
             })
             .collect();
-        let running = tx.running_files(project).await?;
+        let mut running = tx.running_files(project).await?;
+        let changing = overlaps::changing(tx.read(), project).await?;
+        running.extend(changing.iter().map(|work| work.paths.clone()));
         let wishes: Vec<Ready> = ready.iter().map(|task| self.wish(task)).collect();
         let turn = settings::turn(tx.read(), project).await?;
         let mut plan = assign(strategy(self.settings.strategy), turn, &wishes, &workers, &running);
@@ -120,7 +124,8 @@ impl Round<'_> {
         for (task, worker) in given {
             self.hand(tx, task, worker).await?;
         }
-        self.explain(tx, &known, plan.left).await?;
+        let changing = self.elsewhere(tx, project, changing).await?;
+        self.explain(tx, &known, plan.left, &changing).await?;
         Ok(handed)
     }
 
@@ -224,16 +229,36 @@ impl Round<'_> {
         }
     }
 
+    /// The work of others that tasks wait for, named only if everybody may know who changes what.
+    async fn elsewhere(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        changing: Vec<Changing>,
+    ) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+        let shared = projects::facts_of(tx.read(), project).await?.is_some_and(|facts| facts.share_execution);
+        let told = |work: Changing| match shared {
+            true => (format!("in `{}`", work.name), work.paths),
+            false => ("by other work".to_owned(), work.paths),
+        };
+        Ok(changing.into_iter().map(told).collect())
+    }
+
     /// Records why tasks stay unassigned, unless all workers are merely busy.
     async fn explain(
         &self,
         tx: &mut Tx<'_>,
         known: &HashMap<TaskId, TaskRow>,
         left: Vec<(TaskId, WhyNot)>,
+        changing: &[(String, Vec<String>)],
     ) -> Result<(), StoreError> {
         for (id, why) in left.into_iter().take(AHEAD) {
             let unassigned = match why {
-                WhyNot::AllBusy => None,
+                WhyNot::AllBusy => {
+                    let files = known.get(&id).map(|task| task.files.as_slice()).unwrap_or_default();
+                    let other = changing.iter().find(|(_, paths)| lists_overlap(files, paths));
+                    other.map(|(what, _)| format!("it comes later: its files are being changed {what}"))
+                }
                 WhyNot::Nobody => Some(format!("no worker takes it: {}", self.able.why_nobody())),
                 WhyNot::Incapable(lacks) => Some(format!("no worker takes it: {}", self.lacking(lacks))),
             };

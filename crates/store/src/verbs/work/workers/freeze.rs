@@ -60,7 +60,7 @@ impl Command for verbs::FloorFreeze {
             }
         }
         for session in &live {
-            sessions::ask_any_to_stop(tx, *session).await?;
+            sessions::ask_any_to_stop(tx, *session, false).await?;
         }
         let sessions = u32::try_from(live.len()).unwrap_or(u32::MAX);
         announce(tx, me, self.input.project).await?;

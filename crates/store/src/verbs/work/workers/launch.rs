@@ -19,7 +19,7 @@ use crate::verbs::work::life;
 use crate::verbs::work::tasks::brief_of;
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::workspaces::{self, json_or_none};
-use crate::verbs::{activities, projects, sessions};
+use crate::verbs::{activities, projects, recipes, sessions};
 use crate::{Caller, StoreError};
 
 /// Options for a task's session.
@@ -62,7 +62,8 @@ pub(crate) async fn launch(
         None => None,
     }
     .flatten();
-    let prompt = brief_of(tx, task, place.id).await?;
+    let brief = brief_of(tx, task, place.id).await?;
+    let (prompt, asks) = recipes::applied(tx.read(), row.project, slot.profile.as_deref(), brief).await?;
     let asked_by = row.writer();
     let contained = others_in_sandbox(tx, runner, row.project, Some(&asked_by)).await?;
     let plan = Plan {
@@ -85,6 +86,9 @@ pub(crate) async fn launch(
     };
     let caller = owner_of(slot);
     let made = spawn::add(&mut tx.acting(&caller), plan, &activity, &place).await?;
+    if asks {
+        tx.run("UPDATE sessions SET asks = 1 WHERE id = $1", vec![text(made.id)]).await?;
+    }
     let branch = workspaces::branch_in(tx.read(), place.id).await?;
     life::work_in(tx, task, fence, made.id, place.id, branch).await?;
     Ok(made)
@@ -196,7 +200,7 @@ async fn fresh(
 }
 
 /// Headless, unless the agent cannot run headless.
-async fn mode(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
+pub(crate) async fn mode(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
     let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
     let about: Option<RunnerAbout> = row.as_ref().map(|row| json_or_none(row, "about")).transpose()?.flatten();
     let known = about.as_ref().and_then(|about| about.agents.iter().find(|found| found.name == agent));

@@ -64,7 +64,7 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
         over,
         context_scores: scores.to_vec(),
         context_score: mean(&scores),
-        speed_up: spans::speed_up(&seen.useful(), &spans, window),
+        speed_up: spans::speed_up(&seen.useful(), window),
         busy: spans::average(&spans, window),
         peak: spans::peak(&seen.work(), window),
         detection_ms: lost_for.checked_div(lost),

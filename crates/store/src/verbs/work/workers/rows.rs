@@ -14,7 +14,7 @@ use crate::verbs::{projects, users};
 use crate::{Caller, EventBody, StoreError};
 
 pub(crate) const COLUMNS: &str = "SELECT w.id, w.project, w.owner, u.name AS owner_name, w.name, w.kind, w.runner, w.agent, \
-    w.model, w.role, w.abilities, w.argv, w.sandbox, w.colour, w.status, w.reason, w.until_at, w.task, w.session, \
+    w.model, w.role, w.abilities, w.argv, w.sandbox, w.profile, w.colour, w.status, w.reason, w.until_at, w.task, w.session, \
     w.queue, w.failures, w.done, w.failed, w.usage, w.budget_micros, w.scores, w.score_sum, w.scaled, w.seen_at, \
     w.idle_since, w.created_at, w.removed_at FROM workers w JOIN users u ON u.id = w.owner";
 
@@ -25,6 +25,8 @@ pub(crate) struct WorkerRow {
     pub(crate) view: Worker,
     pub(crate) argv: Vec<String>,
     pub(crate) sandbox: Option<Sandbox>,
+    /// The name of the agent profile that it follows.
+    pub(crate) profile: Option<String>,
     /// Whether scaling added the worker, and may remove it.
     pub(crate) scaled: bool,
     pub(crate) idle_since: Option<Timestamp>,
@@ -101,6 +103,7 @@ impl WorkerRow {
             view,
             argv: Vec::new(),
             sandbox: None,
+            profile: None,
             scaled: false,
             idle_since,
             scores: 0,
@@ -159,6 +162,7 @@ pub(crate) fn slot(row: &Row) -> Result<WorkerRow, StoreError> {
         view,
         argv: row.json("argv")?,
         sandbox: json_or_none(row, "sandbox")?,
+        profile: row.text_or_none("profile")?,
         scaled: row.flag("scaled")?,
         idle_since: row.time_or_none("idle_since")?,
         scores,

@@ -4,12 +4,13 @@ use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MODEL, NAME, TextError};
 use domain::{Action, RunnerId, UserId, WorkerId, WorkerKind, WorkerStatus};
 use engine::workers::decision::{Decision, Resume};
-use protocol::{Change, Verb, Worker, WorkerStart, verbs};
+use protocol::{AgentProfile, Change, Verb, Worker, WorkerStart, verbs};
 
 use super::log::decided;
 use super::rows::{self, WorkerRow, free_colours, get, own, put, tell};
 use super::{freeze, stop};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::recipes;
 use crate::verbs::sessions::spawn::candidates;
 use crate::{Command, Placed, StoreError};
 
@@ -26,8 +27,13 @@ impl Command for Placed<verbs::WorkerStart> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Worker>, StoreError> {
         tx.check(self.verb.project, Action::Write, "project").await?;
         let owner = tx.caller.person()?;
-        check_input(&self.verb.input)?;
-        let (count, most) = (self.verb.input.count.unwrap_or(1), MAX_WORKERS);
+        let profile = match &self.verb.input.profile {
+            Some(name) => Some(recipes::followed(tx.read(), self.verb.project, name).await?),
+            None => None,
+        };
+        let input = with_profile(self.verb.input.clone(), profile.as_ref());
+        check_input(&input)?;
+        let (count, most) = (input.count.unwrap_or(1), MAX_WORKERS);
         if !(1..=most).contains(&count) {
             return Err(StoreError::invalid("count", format!("`count` is 1 to {most}, not {count}")));
         }
@@ -38,16 +44,14 @@ impl Command for Placed<verbs::WorkerStart> {
             let message = format!("you have {mine} workers in this project, and may have {most}: remove some first");
             return Err(StoreError::Conflict(message));
         }
-        let runner = choose(tx, owner.id, &self.verb.input.agent, self.verb.input.runner, &self.connected).await?;
+        let labels = profile.map(|found| found.labels).unwrap_or_default();
+        let runner = choose(tx, owner.id, (&input.agent, &labels), input.runner, &self.connected).await?;
         let mut model = WorkerRow::fresh(self.verb.project, owner, String::new(), WorkerKind::Managed, tx.now);
         model.runner = Some(runner);
-        model.agent = self.verb.input.agent.clone();
-        model.model = self.verb.input.model.clone();
-        model.role = self.verb.input.role.as_deref().map(|role| role.trim().to_owned());
-        model.abilities = abilities(&self.verb.input.abilities);
-        model.argv = self.verb.input.argv.clone();
-        model.sandbox = self.verb.input.sandbox.clone();
-        model.budget_micros = self.verb.input.budget_micros;
+        model.role = input.role.as_deref().map(|role| role.trim().to_owned());
+        model.abilities = abilities(&input.abilities);
+        (model.agent, model.model, model.argv) = (input.agent, input.model, input.argv);
+        (model.sandbox, model.profile, model.budget_micros) = (input.sandbox, input.profile, input.budget_micros);
         let made = add(tx, &model, &there, count);
         freeze::changed(tx, model.owner.id, self.verb.project).await?;
         let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
@@ -57,15 +61,28 @@ impl Command for Placed<verbs::WorkerStart> {
     }
 }
 
-/// A person's runner that has the agent. A full one is fine, because workers wait.
+/// What is not given comes from the profile.
+fn with_profile(mut input: WorkerStart, profile: Option<&AgentProfile>) -> WorkerStart {
+    let Some(profile) = profile else { return input };
+    // A profile's model is one of its own agent.
+    if input.agent.is_empty() || input.agent == profile.agent {
+        input.agent = profile.agent.clone();
+        input.model = input.model.or(profile.model.clone());
+    }
+    input.sandbox = input.sandbox.or(profile.sandbox.clone());
+    input.budget_micros = input.budget_micros.or(profile.budget_micros);
+    input
+}
+
+/// A person's runner that has the agent and the labels. A full one is fine, because workers wait.
 pub(crate) async fn choose(
     tx: &mut Tx<'_>,
     owner: UserId,
-    agent: &str,
+    (agent, labels): (&str, &[String]),
     wanted: Option<RunnerId>,
     connected: &[RunnerId],
 ) -> Result<RunnerId, StoreError> {
-    let needs = Needs { runner: wanted, agent, labels: &[] };
+    let needs = Needs { runner: wanted, agent, labels };
     let found = candidates(tx, owner, connected).await?;
     let roomy: Vec<Candidate> =
         found.into_iter().map(|candidate| Candidate { capacity: u32::MAX, ..candidate }).collect();

@@ -3,7 +3,7 @@
 use domain::{Action, AnswerAct, RunnerId, TaskStatus, WorkerKind, WorkerStatus};
 use engine::tasks::life::{Leaving, Why};
 use engine::workers::decision::Decision;
-use protocol::{Sandbox, Task, UserRef, Verb, verbs};
+use protocol::{AgentProfile, Sandbox, Task, UserRef, Verb, verbs};
 
 use super::launch::{self, How};
 use super::log::decided;
@@ -12,6 +12,7 @@ use super::rows::{self, WorkerRow, get};
 use super::settings::lease_end;
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::recipes;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
 use crate::verbs::work::review::ask;
@@ -25,6 +26,8 @@ struct Plan {
     agent: String,
     /// The command that the caller gave, now or before; `None` if a free worker of theirs has its own.
     argv: Option<Vec<String>>,
+    /// The agent profile that it follows.
+    profile: Option<AgentProfile>,
     work: Work,
 }
 
@@ -99,7 +102,12 @@ impl Placed<verbs::TaskTakeOver> {
         before: Option<&WorkerRow>,
         me: &UserRef,
     ) -> Result<Plan, StoreError> {
-        let agent = self.verb.input.agent.clone().or(before.map(|slot| slot.agent.clone()));
+        let profile = match &self.verb.input.profile {
+            Some(name) => Some(recipes::followed(tx.read(), row.project, name).await?),
+            None => None,
+        };
+        let followed = profile.as_ref().map(|found| found.agent.clone());
+        let agent = self.verb.input.agent.clone().or(followed).or(before.map(|slot| slot.agent.clone()));
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
             return Err(StoreError::invalid("agent", "name the agent that continues: no managed worker has the task"));
         };
@@ -110,13 +118,14 @@ impl Placed<verbs::TaskTakeOver> {
         };
         let here = place.filter(|place| place.owner.id == me.id).map(|place| place.runner);
         let wanted = self.verb.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
-        let runner = start::choose(tx, me.id, &agent, wanted, &self.connected).await?;
+        let labels = profile.as_ref().map(|found| found.labels.clone()).unwrap_or_default();
+        let runner = start::choose(tx, me.id, (&agent, &labels), wanted, &self.connected).await?;
         let argv = self.argv(before.filter(|before| before.agent == agent), me);
         if agent == "command" && argv.is_none() && free(tx, row, runner, &agent, None, me).await?.is_none() {
             return Err(StoreError::invalid("argv", unsaid(before.filter(|before| before.agent == agent))));
         }
         let work = moving::work_of(tx, row, runner, &self.connected).await?;
-        Ok(Plan { runner, agent, argv, work })
+        Ok(Plan { runner, agent, argv, profile, work })
     }
 
     /// The command for the caller's runner. A command that somebody else chose does not run until the caller repeats
@@ -146,8 +155,14 @@ impl Placed<verbs::TaskTakeOver> {
         me: &UserRef,
     ) -> Result<WorkerRow, StoreError> {
         let free = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await?;
-        let wanted = self.sandbox(None, before, me);
-        if let Some(slot) = free.filter(|slot| wanted.is_none() || slot.sandbox == wanted) {
+        let profile = plan.profile.as_ref();
+        let wanted = self.sandbox(None, before, me).or(profile.and_then(|found| found.sandbox.clone()));
+        let (followed, input) = (profile.map(|found| &found.name), &self.verb.input);
+        let same = |slot: &WorkerRow| {
+            let model = input.model.is_none() || slot.model == input.model;
+            model && slot.profile.as_ref() == followed && (wanted.is_none() || slot.sandbox == wanted)
+        };
+        if let Some(slot) = free.filter(same) {
             return Ok(slot);
         }
         let there = rows::of(tx, Some(row.project)).await?;
@@ -161,6 +176,15 @@ impl Placed<verbs::TaskTakeOver> {
             let mine = before.owner.id == me.id;
             model.sandbox = before.sandbox.clone().map(|found| Sandbox { home: found.home && mine, ..found });
         }
+        if let Some(found) = profile {
+            model.profile = Some(found.name.clone());
+            model.budget_micros = found.budget_micros;
+            if found.agent == plan.agent {
+                model.model = found.model.clone();
+            }
+            model.sandbox = found.sandbox.clone();
+        }
+        model.model = self.verb.input.model.clone().or(model.view.model.take());
         model.sandbox = self.sandbox(model.sandbox, before, me);
         model.argv = plan.argv.clone().unwrap_or_default();
         let made = start::add(tx, &model, &there, 1);

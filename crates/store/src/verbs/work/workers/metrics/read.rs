@@ -73,7 +73,7 @@ pub(super) struct Seen {
     pub(super) holds: Vec<Hold>,
     /// Times of escalations.
     pub(super) asked: Vec<i64>,
-    /// Times when tasks ended.
+    /// Times when tasks were done or failed.
     pub(super) over: Vec<i64>,
     /// Context scores of reports.
     pub(super) scores: Vec<Score>,
@@ -87,7 +87,7 @@ impl Seen {
         // session ended before the attempt did.
         let sql = "SELECT a.worker, a.worker_name, a.started_at, a.ended_at, a.last_sign_at, a.outcome, a.usage, \
                    (SELECT MIN(e.created_at) FROM escalations e WHERE e.task = a.task AND e.created_at >= a.started_at \
-                   AND e.kind IN ('judgement', 'same_lines', 'contradiction', 'uncheckable')) AS asked_at, \
+                   AND e.kind IN ('judgement', 'review', 'same_lines', 'contradiction', 'uncheckable')) AS asked_at, \
                    CASE WHEN a.outcome = 'failed' THEN (SELECT CASE WHEN s.ended_at <= a.ended_at AND \
                    COALESCE(s.code, 1) <> 0 THEN s.ended_at - s.since END FROM \
                    sessions s WHERE s.task = a.task AND s.fence = a.fence ORDER BY s.created_at DESC, s.id DESC LIMIT 1) \
@@ -97,8 +97,8 @@ impl Seen {
         let holds = holds.iter().map(|row| Hold::read(row, window.1)).collect::<Result<_, _>>()?;
         let sql = "SELECT created_at AS at FROM escalations WHERE project = $1 AND created_at >= $2";
         let asked = moments(c.all(sql, since()).await?)?;
-        let sql = "SELECT updated_at AS at FROM tasks WHERE project = $1 AND status IN ('done', 'failed', 'cancelled') \
-                   AND updated_at >= $2";
+        let sql = "SELECT updated_at AS at FROM tasks WHERE project = $1 AND status IN ('done', 'failed') AND \
+                   updated_at >= $2";
         let over = moments(c.all(sql, since()).await?)?;
         let sql = "SELECT worker, at, context_score FROM reports WHERE project = $1 AND at >= $2 AND context_score IS \
                    NOT NULL";

@@ -41,7 +41,7 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
             interventions_per_task: per_task[index],
             context_scores: scores.to_vec(),
             context_score: mean(&scores),
-            speed_up: spans::speed_up(&useful, &spans, lasted),
+            speed_up: spans::speed_up(&useful, lasted),
             busy: spans::average(&spans, lasted),
             peak: spans::peak(&work, lasted),
             vanished: noticed(ended.iter().filter_map(|hold| hold.lost_for())),

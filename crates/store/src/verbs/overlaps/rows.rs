@@ -1,0 +1,196 @@
+//! Stored overlaps.
+
+use std::collections::BTreeMap;
+
+use domain::text::title;
+use domain::{OverlapId, OverlapKind, ProjectId, Timestamp, WorkspaceId};
+use engine::overlaps::tells;
+use protocol::{Change, OverlapSide, WorkOverlap};
+
+use super::compare::Places;
+use crate::StoreError;
+use crate::batch::PendingEvent;
+use crate::event::EventBody;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::{chat, projects, users};
+
+pub(super) const COLUMNS: &str = "SELECT o.id, o.project, o.kind, o.places, o.more, o.since, o.updated_at, o.ended_at, \
+    o.told_at, o.gone_since, o.one, ow.activity AS one_activity, oa.content AS one_content, ow.owner AS one_owner, \
+    ou.name AS one_owner_name, o.other, tw.activity AS other_activity, ta.content AS other_content, \
+    tw.owner AS other_owner, tu.name AS other_owner_name FROM work_overlaps o \
+    JOIN workspaces ow ON ow.id = o.one JOIN activities oa ON oa.id = ow.activity JOIN users ou ON ou.id = ow.owner \
+    JOIN workspaces tw ON tw.id = o.other JOIN activities ta ON ta.id = tw.activity JOIN users tu ON tu.id = tw.owner";
+
+/// A stored overlap.
+pub(super) struct Known {
+    id: OverlapId,
+    kind: OverlapKind,
+    places: String,
+    more: u32,
+    pub(super) ended_at: Option<Timestamp>,
+    told_at: Option<Timestamp>,
+    gone_since: Option<Timestamp>,
+}
+
+/// An overlap as people see it.
+pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
+    let side = |name: &str| {
+        Ok::<_, StoreError>(OverlapSide {
+            activity: row.parsed(&format!("{name}_activity"))?,
+            name: title(&row.text(&format!("{name}_content"))?),
+            workspace: row.parsed(name)?,
+            owner: users::reference(row, &format!("{name}_owner"))?,
+        })
+    };
+    Ok(WorkOverlap {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        one: side("one")?,
+        other: side("other")?,
+        kind: row.parsed("kind")?,
+        places: row.json("places")?,
+        more: row.count("more")?,
+        since: row.time("since")?,
+        updated_at: row.time("updated_at")?,
+        ended_at: row.time_or_none("ended_at")?,
+    })
+}
+
+/// The overlaps of a workspace, by the other one; also those that ended.
+pub(super) async fn of(
+    c: &mut Connection<'_>,
+    workspace: WorkspaceId,
+) -> Result<BTreeMap<WorkspaceId, Known>, StoreError> {
+    let sql = "SELECT id, one, other, kind, places, more, ended_at, told_at, gone_since FROM work_overlaps \
+               WHERE one = $1 OR other = $1";
+    let mut found = BTreeMap::new();
+    for row in c.all(sql, vec![text(workspace)]).await? {
+        let (one, other): (WorkspaceId, WorkspaceId) = (row.parsed("one")?, row.parsed("other")?);
+        let known = Known {
+            id: row.parsed("id")?,
+            kind: row.parsed("kind")?,
+            places: row.text("places")?,
+            more: row.count("more")?,
+            ended_at: row.time_or_none("ended_at")?,
+            told_at: row.time_or_none("told_at")?,
+            gone_since: row.time_or_none("gone_since")?,
+        };
+        found.insert(if one == workspace { other } else { one }, known);
+    }
+    Ok(found)
+}
+
+/// An overlap has ended.
+pub(super) async fn end(tx: &mut Tx<'_>, known: &Known) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE work_overlaps SET ended_at = $1, updated_at = $1, gone_since = COALESCE(gone_since, $1) WHERE id = $2";
+    tx.run(sql, args![tx.now, known.id.to_string()]).await?;
+    announce(tx, known.id).await.map(|_| ())
+}
+
+/// Stores where two works meet, announces it if it is new, and tells the chat of a new conflict.
+pub(super) async fn keep(
+    tx: &mut Tx<'_>,
+    (mine, theirs): (WorkspaceId, WorkspaceId),
+    known: Option<&Known>,
+    found: Places,
+) -> Result<(), StoreError> {
+    let places = to_json(&found.places);
+    let same = |known: &&Known| {
+        known.ended_at.is_none() && (known.kind, &known.places, known.more) == (found.kind, &places, found.more)
+    };
+    if known.filter(same).is_some() {
+        return Ok(());
+    }
+    let conflicts = found.kind.conflicts();
+    // Without a conflict before, it was gone since the last one, if there was any.
+    let told = known.and_then(|known| known.told_at);
+    let tell = conflicts && tells(told, known.and_then(|known| known.gone_since), tx.now);
+    let gone = match conflicts {
+        true => None,
+        false => known.and_then(|known| known.gone_since).or(Some(tx.now)),
+    };
+    let told = if tell { Some(tx.now) } else { told };
+    let id = match known {
+        Some(known) => {
+            let sql = "UPDATE work_overlaps SET kind = $1, places = $2, more = $3, \
+                       since = CASE WHEN ended_at IS NULL THEN since ELSE $4 END, updated_at = $4, ended_at = NULL, \
+                       told_at = $5, gone_since = $6 WHERE id = $7";
+            let values = args![found.kind.word(), places, found.more, tx.now, told, gone, known.id.to_string()];
+            tx.run(sql, values).await?;
+            known.id
+        }
+        None => {
+            let id = OverlapId::generate();
+            let sql = "INSERT INTO work_overlaps (id, project, one, other, kind, places, more, since, updated_at, \
+                       told_at, gone_since) SELECT $1, w.project, $2, $3, $4, $5, $6, $7, $7, $8, $9 FROM workspaces w \
+                       WHERE w.id = $2";
+            let (one, other) = (mine.min(theirs).to_string(), mine.max(theirs).to_string());
+            let values = args![id.to_string(), one, other, found.kind.word(), places, found.more, tx.now, told, gone];
+            tx.run(sql, values).await?;
+            id
+        }
+    };
+    let shown = announce(tx, id).await?;
+    if tell && let Some(shown) = shown {
+        tell_chat(tx, &shown).await?;
+    }
+    Ok(())
+}
+
+/// Announces an overlap to those who may see the work of both.
+async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
+    let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(id)]).await?;
+    let Some(overlap) = row.as_ref().map(view).transpose()? else { return Ok(None) };
+    let project = overlap.project;
+    // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
+    // shared.
+    let owner = match overlap.one.owner.id == overlap.other.owner.id {
+        true => Some(overlap.one.owner.id),
+        false => projects::facts_of(tx.read(), project).await?.map(|facts| facts.owner),
+    };
+    if let Some(owner) = owner {
+        let body = EventBody::Change { change: Change::Overlap { overlap: overlap.clone() } };
+        tx.announce(PendingEvent {
+            project: Some(project),
+            audience: None,
+            facts_before: None,
+            execution_of: Some(owner),
+            body,
+        });
+    }
+    Ok(Some(overlap))
+}
+
+/// Everybody who sees the project reads its chat, so it gets the message only where all of them may see its execution.
+async fn tell_chat(tx: &mut Tx<'_>, overlap: &WorkOverlap) -> Result<(), StoreError> {
+    if !shared(tx.read(), overlap.project).await? {
+        return Ok(());
+    }
+    let (one, other) = (&overlap.one, &overlap.other);
+    let place = overlap.places.first().map(|place| match (place.first, place.last) {
+        (Some(first), Some(last)) if first != last => format!("`{}`, lines {first} to {last}", place.path),
+        (Some(first), _) => format!("`{}`, line {first}", place.path),
+        _ => format!("`{}`", place.path),
+    });
+    let others = (overlap.places.len() + overlap.more as usize).saturating_sub(1);
+    let more = match others {
+        0 => String::new(),
+        1 => " and one more place".to_owned(),
+        more => format!(" and {more} more places"),
+    };
+    let content = format!(
+        "The work of {} in `{}` conflicts with that of {} in `{}`: {}{more}.",
+        one.owner.name,
+        one.name,
+        other.owner.name,
+        other.name,
+        place.unwrap_or_default()
+    );
+    chat::say(tx, overlap.project, &content).await
+}
+
+async fn shared(c: &mut Connection<'_>, project: ProjectId) -> Result<bool, StoreError> {
+    Ok(projects::facts_of(c, project).await?.is_some_and(|facts| facts.share_execution))
+}
