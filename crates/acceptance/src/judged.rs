@@ -55,6 +55,8 @@ impl Judge {
         text.push(b'\n');
         let mut command = tokio::process::Command::new(program);
         command.args(first).env_clear().current_dir(tree).process_group(0).kill_on_drop(true);
+        // The allocator of static binaries reserves 1 GiB of addresses, which would count against the memory limit.
+        command.env("MIMALLOC_ARENA_RESERVE", "64MiB");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let (Some(mut asks), Some(tells)) = (child.stdin.take(), child.stdout.take()) else {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_an_address_is_one() {
+    fn passwords_in_addresses_are_secrets() {
         let secrets = |value: &'static str| secrets_in("HTTPS_PROXY", value).collect::<Vec<_>>();
         assert_eq!(secrets("http://ann:pass@word:/1@127.0.0.1:9/"), ["pass@word:/1"]);
         assert!(secrets("http://ann:password@127.0.0.1:9/x@y").contains(&"password"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_has_of_them_is_masked_also_as_json_writes_it() {
+    fn secrets_in_a_line_are_masked_in_plain_text_and_in_json() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         let variables = [
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_may_go_on_is_known() {
+    fn a_line_that_may_end_within_a_secret_is_recognised() {
         let secrets = Secrets::of([("API_KEY".to_owned(), "swordfish-0815".to_owned())].into_iter());
         let token = format!("sf_{}", "0123456789abcdef".repeat(4));
         for (line, goes_on) in [

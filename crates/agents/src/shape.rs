@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_value_is_left_out() {
+    fn placeholders_without_a_value_are_left_out() {
         let text = r#"keep = { on = true, list = ["{command}", "{args}"] }
             gone = { a = ["{model}"], b = { c = "x{model}" } }"#;
         let shape: Shape = toml::from_str(text).unwrap();

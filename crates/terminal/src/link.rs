@@ -155,7 +155,12 @@ impl HostLink {
 
     /// Changes the size of the screen; every watcher gets a snapshot.
     pub fn resize(&self, cols: u16, rows: u16) -> Result<(), LinkError> {
-        self.request(Request::Resize { cols, rows })
+        self.request(Request::Resize { cols, rows, if_fresh: false })
+    }
+
+    /// Changes the size of the screen unless it was changed before.
+    pub fn resize_if_fresh(&self, cols: u16, rows: u16) -> Result<(), LinkError> {
+        self.request(Request::Resize { cols, rows, if_fresh: true })
     }
 
     /// Puts a marker into the recording.

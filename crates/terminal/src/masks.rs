@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_over_is_not_cut() {
+    fn a_finished_line_is_passed_on_whole() {
         let mut masks = Masks::new(&["npm_0123456789".to_owned()]);
         let mut out = Vec::new();
         masks.push(b"what is on\r\n", &mut out);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_start_is_not_kept_for_ever() {
+    fn a_possible_start_of_a_secret_is_shown_after_a_moment() {
         let mut masks = Masks::new(&["secret-value".to_owned()]);
         let mut out = Vec::new();
         masks.push(b"done: s\x1b[0m\x1b[K", &mut out);

@@ -38,6 +38,8 @@ pub enum Request {
         cols: u16,
         /// The new height.
         rows: u16,
+        /// Only if it was never changed before.
+        if_fresh: bool,
     },
     /// Put a marker into the recording.
     Mark {
@@ -216,7 +218,9 @@ impl Request {
             Request::Credit { offset } => Frame::new(3).number(*offset).done(),
             Request::Snapshot => Frame::new(4).done(),
             Request::Input { bytes } => Frame::new(5).rest(bytes),
-            Request::Resize { cols, rows } => Frame::new(6).short(*cols).short(*rows).done(),
+            Request::Resize { cols, rows, if_fresh } => {
+                Frame::new(if *if_fresh { 13 } else { 6 }).short(*cols).short(*rows).done()
+            }
             Request::Mark { kind, text } => Frame::new(7).text(kind).rest(text.as_bytes()),
             Request::Observe { every_ms } => Frame::new(8).number((*every_ms).into()).done(),
             Request::Stop { grace_ms } => Frame::new(9).maybe(grace_ms.map(|grace| grace as i64)).done(),
@@ -239,7 +243,8 @@ impl Request {
             3 => Request::Credit { offset: fields.number()? },
             4 => Request::Snapshot,
             5 => Request::Input { bytes: fields.rest() },
-            6 => Request::Resize { cols: fields.short()?, rows: fields.short()? },
+            6 => Request::Resize { cols: fields.short()?, rows: fields.short()?, if_fresh: false },
+            13 => Request::Resize { cols: fields.short()?, rows: fields.short()?, if_fresh: true },
             7 => {
                 let kind = fields.text()?;
                 let text = String::from_utf8(fields.rest()).map_err(|_| invalid("a marker is not UTF-8"))?;
@@ -328,7 +333,7 @@ mod tests {
             any::<u64>().prop_map(|offset| Request::Credit { offset }),
             Just(Request::Snapshot),
             any::<Vec<u8>>().prop_map(|bytes| Request::Input { bytes }),
-            any::<(u16, u16)>().prop_map(|(cols, rows)| Request::Resize { cols, rows }),
+            any::<(u16, u16, bool)>().prop_map(|(cols, rows, if_fresh)| Request::Resize { cols, rows, if_fresh }),
             any::<(String, String)>().prop_map(|(kind, text)| Request::Mark { kind, text }),
             any::<u32>().prop_map(|every_ms| Request::Observe { every_ms }),
             proptest::option::of(0..u64::MAX / 2).prop_map(|grace_ms| Request::Stop { grace_ms }),
@@ -372,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn rubbish_is_refused_without_a_panic(rubbish in any::<Vec<u8>>()) {
+        fn damaged_frames_are_refused_without_a_panic(rubbish in any::<Vec<u8>>()) {
             let _ = Request::decode(&rubbish);
             let _ = Event::decode(&rubbish);
         }

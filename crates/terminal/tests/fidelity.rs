@@ -32,7 +32,7 @@ fn cuts(stream: &Stream, numbers: &mut Numbers) -> Vec<usize> {
 }
 
 #[test]
-fn in_the_emulator_of_the_page() {
+fn a_snapshot_looks_the_same_in_the_page_s_emulator() {
     let xterm = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/xterm");
     assert!(
         xterm.join("node_modules/@xterm/headless").exists(),
@@ -116,7 +116,7 @@ const OTHER: [&str; 28] = [
 const FILLED: [&str; 1] = ["top"];
 
 #[test]
-fn in_another_emulator() {
+fn a_snapshot_looks_the_same_in_another_emulator() {
     let mut joins = 0;
     let mut failures = Vec::new();
     for stream in streams::all().into_iter().filter(|stream| OTHER.contains(&stream.name.as_str())) {

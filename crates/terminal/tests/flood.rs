@@ -89,7 +89,7 @@ async fn ctrl_c_works_when_the_program_reads_nothing() {
 }
 
 #[tokio::test]
-async fn one_byte_is_told_at_once() {
+async fn a_single_byte_of_output_is_sent_at_once() {
     let mut session = start(&shell("stty -echo; echo ready; while read line; do printf x; done")).await;
     session.link.watch(None).unwrap();
     let mut view = View::new();

@@ -81,6 +81,23 @@ async fn everybody_is_repainted_after_a_resize() {
 }
 
 #[tokio::test]
+async fn only_a_fresh_terminal_takes_a_first_size() {
+    let mut session = start(&shell("trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done")).await;
+    let mut view = View::new();
+    session.link.watch(None).unwrap();
+    session.until(&mut view, "ready", |view| view.text().contains("ready")).await;
+    session.link.resize_if_fresh(101, 31).unwrap();
+    session.until(&mut view, "the first size", |view| view.text().contains("31 101")).await;
+    session.link.resize_if_fresh(42, 47).unwrap();
+    session.link.resize(77, 22).unwrap();
+    session.until(&mut view, "the new size", |view| view.text().contains("22 77")).await;
+    session.link.resize_if_fresh(42, 47).unwrap();
+    session.link.resize(78, 23).unwrap();
+    session.until(&mut view, "the last size", |view| view.text().contains("23 78")).await;
+    assert!(!view.text().contains("47 42"), "{}", view.text());
+}
+
+#[tokio::test]
 async fn a_stream_is_resumed_by_position() {
     let mut session = start(&shell("for i in 1 2 3 4 5; do echo line $i; done; read line; echo more; read line")).await;
     session.link.watch(None).unwrap();
@@ -104,7 +121,7 @@ async fn a_stream_is_resumed_by_position() {
 }
 
 #[tokio::test]
-async fn what_is_seen_is_told_without_the_output() {
+async fn an_observer_gets_the_screen_without_the_output() {
     let mut session =
         start(&shell("printf '\\033]2;my title\\007\\007\\033]9;look here\\007'; echo visible; read line")).await;
     session.link.observe(Duration::from_millis(500)).unwrap();
@@ -243,7 +260,7 @@ async fn a_session_whose_time_is_over_ends_by_itself_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_session_that_has_its_time_back_goes_on() {
+async fn a_session_whose_limit_is_extended_continues() {
     let mut spec = shell("read line; echo got $line");
     let limit = Limit::after(Duration::from_secs(5), Duration::ZERO);
     spec.until = Some(limit);

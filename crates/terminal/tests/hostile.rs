@@ -141,7 +141,7 @@ fn shape(answer: &[u8]) -> String {
 }
 
 #[test]
-fn answers_come_from_a_list_and_once() {
+fn each_query_gets_its_listed_answer_once() {
     let sequences = sequences();
     assert!(sequences.len() >= 120, "{}", sequences.len());
     let mut answered = 0;
@@ -172,7 +172,7 @@ fn answers_come_from_a_list_and_once() {
 }
 
 #[test]
-fn what_never_ends_takes_no_memory() {
+fn endless_sequences_take_no_memory() {
     let mut screen = Screen::new(80, 24, 100);
     let mut feed = |start: &[u8], piece: &[u8]| {
         screen.feed(start);

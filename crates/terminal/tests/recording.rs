@@ -134,7 +134,7 @@ fn a_recording_that_was_torn_anywhere_reads_up_to_there() {
 }
 
 #[test]
-fn what_people_read() {
+fn a_recordings_log_is_readable_text() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("recording");
     let mut screen = Screen::new(40, 5, 100);
@@ -216,7 +216,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn any_bytes_in_any_pieces_come_back(pieces in prop::collection::vec(any::<Vec<u8>>(), 0..40)) {
+    fn a_recording_returns_all_bytes_in_any_pieces(pieces in prop::collection::vec(any::<Vec<u8>>(), 0..40)) {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("recording");
         record(&dir, &pieces, 1 << 30);
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_in_the_files_is_survived(rubbish in any::<Vec<u8>>(), at in any::<prop::sample::Index>()) {
+    fn a_recording_with_damaged_bytes_can_be_read(rubbish in any::<Vec<u8>>(), at in any::<prop::sample::Index>()) {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("recording");
         record(&dir, &(0..200).map(noisy).collect::<Vec<_>>(), 1 << 30);

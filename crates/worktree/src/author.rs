@@ -21,8 +21,13 @@ pub async fn author(git: &Path, person: &BTreeMap<String, String>) -> Option<Aut
 }
 
 async fn setting(git: &Path, person: &BTreeMap<String, String>, key: &str) -> Option<String> {
+    plain(&settings(git, person, &["--get", key]).await?)
+}
+
+/// What `git config` answers about the person's own settings; `None` if there is nothing.
+pub(crate) async fn settings(git: &Path, person: &BTreeMap<String, String>, asked: &[&str]) -> Option<String> {
     let mut git = tokio::process::Command::new(git);
-    git.args(["config", "--global", "--includes", "--get", key]).current_dir("/").env_clear();
+    git.args(["config", "--global", "--includes"]).args(asked).current_dir("/").env_clear();
     for name in ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "PATH"] {
         if let Some(value) = person.get(name) {
             git.env(name, value);
@@ -30,8 +35,7 @@ async fn setting(git: &Path, person: &BTreeMap<String, String>, key: &str) -> Op
     }
     git.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let said = tokio::time::timeout(PATIENCE, git.output()).await.ok()?.ok()?;
-    let text = String::from_utf8(said.stdout).ok()?;
-    plain(&text).filter(|_| said.status.success())
+    String::from_utf8(said.stdout).ok().filter(|_| said.status.success())
 }
 
 fn plain(text: &str) -> Option<String> {
@@ -63,7 +67,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_persons_own_settings_say_who_they_are() {
+    async fn the_author_comes_from_the_persons_git_settings() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().to_string_lossy().into_owned();
         let path = std::env::var("PATH").unwrap();

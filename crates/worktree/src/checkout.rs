@@ -1,4 +1,4 @@
-//! A clean checkout of one commit, to run checks in; it is deleted when it is dropped, or at the next start.
+//! A clean checkout of one commit, with ignored files by patterns, to run checks in; it is deleted when it is dropped, or at the next start.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,8 +51,9 @@ impl Drop for Checkout {
 }
 
 impl Worktrees {
-    /// Checks out a commit of the store into a new folder, with nothing else in it.
-    pub async fn checkout_clean(&self, location: &Location, commit: &Oid) -> Result<Checkout> {
+    /// Checks out a commit of the store into a new folder, with nothing else in it but what `copy` brings from the
+    /// repository's own folder, if it is on this machine.
+    pub async fn checkout_clean(&self, location: &Location, commit: &Oid, copy: &[String]) -> Result<Checkout> {
         let store = Store(self.layout().store(Some(location)));
         store.tree_of(commit).await?;
         let id = WorkspaceId::generate();
@@ -68,6 +69,10 @@ impl Worktrees {
         };
         let begin = Beginning { head: Some(commit.clone()), files: Some(commit.clone()), ..Beginning::default() };
         build(&checkout.home, &store, &facts, self.options().author.as_ref(), &begin).await?;
+        let copied = self.copy_from(location.path(), copy, &checkout.home).await?;
+        for (path, why) in &copied.left_out {
+            tracing::warn!(path = %path.display(), why, "a file was not copied into a checkout");
+        }
         Ok(checkout)
     }
 }

@@ -1,4 +1,4 @@
-//! Copies ignored files (`.env`, local settings) into a new workspace, by patterns.
+//! Copies ignored files (`.env`, local settings) into a new workspace or checkout, by patterns.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -32,9 +32,14 @@ pub struct Copied {
 
 impl Worktrees {
     pub(crate) async fn copy_in(&self, home: &Home, plan: &Plan) -> Result<Copied> {
-        let patterns = patterns(&plan.copy)?;
         let from = plan.copy_from.as_deref().or_else(|| plan.location.as_ref().and_then(|location| location.path()));
-        let (Some(from), false) = (from, plan.copy.is_empty()) else { return Ok(Copied::default()) };
+        self.copy_from(from, &plan.copy, home).await
+    }
+
+    /// Copies what matches the patterns from a folder into a new checkout.
+    pub(crate) async fn copy_from(&self, from: Option<&Path>, texts: &[String], home: &Home) -> Result<Copied> {
+        let patterns = patterns(texts)?;
+        let (Some(from), false) = (from, texts.is_empty()) else { return Ok(Copied::default()) };
         let (from, to) = (from.to_owned(), home.tree());
         blocking(move || {
             let root = Root::open(&from)?;

@@ -58,7 +58,8 @@ pub enum Error {
     },
     /// The remote refused access.
     #[error(
-        "{location} refused access: {why}. Give the runner's user access (an ssh key in its agent, or a credential helper)"
+        "{location} refused access: {why}. Give the runner's user access: an SSH key, or a credential helper in their git \
+         settings, which are read when the runner starts"
     )]
     Access {
         /// The repository's location.

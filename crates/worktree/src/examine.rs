@@ -161,7 +161,7 @@ impl Space {
     }
 
     /// The paths that differ between two trees; a move counts as two.
-    async fn names(&self, from: &str, to: &str) -> Result<Vec<PathBuf>> {
+    pub(crate) async fn names(&self, from: &str, to: &str) -> Result<Vec<PathBuf>> {
         let git = self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only"]);
         Ok(paths(&git.operands([from, to]).run().await?))
     }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::process::{Ended, Input, Process};
-use crate::{Error, Result};
+use crate::{CredentialHelper, Error, Result};
 
 /// What git calls a tree with nothing in it, everywhere.
 pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -97,6 +97,16 @@ const WHO: &[(&str, &str)] = &[
 const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ForwardAgent=no -o ForwardX11=no \
                    -o ClearAllForwardings=yes -o PermitLocalCommand=no";
 
+/// Where the owner has the certificates of authorities that their machine does not know.
+const CERTIFICATES: &[&str] = &["GIT_SSL_CAINFO", "GIT_SSL_CAPATH"];
+
+/// What ssh needs to log in as the owner does.
+const OF_SSH: &[&str] = &["SSH_AUTH_SOCK", "USER", "LOGNAME"];
+
+/// Where credential helpers look for the owner's passwords.
+const OF_HELPERS: &[&str] =
+    &["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_TOKEN", "GITHUB_TOKEN"];
+
 /// What a call may reach beyond its files.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Reach {
@@ -108,7 +118,7 @@ pub(crate) enum Reach {
     /// A repository on this disk whose files change: the other side finds its owner's settings.
     Owner,
     /// A remote over https or ssh, with what its owner allows.
-    Network { ssh_agent: bool, helper: Option<String>, pin: Option<String> },
+    Network { ssh: bool, helpers: Vec<CredentialHelper>, pin: Option<String> },
 }
 
 /// One git command in the making.
@@ -260,7 +270,7 @@ impl Git {
             set("PATH", &path);
         }
         let mut config: Vec<(&str, &str)> = if self.owner { OWNERS_CONFIG } else { CONFIG }.to_vec();
-        let mut ssh = SSH.to_owned();
+        let mut login = SSH.to_owned();
         let mut home = OsString::from("/dev/null");
         let allowed = match &self.reach {
             // An empty list would mean "the default": an unknown name allows none.
@@ -270,34 +280,34 @@ impl Git {
                 home = std::env::var_os("HOME").unwrap_or(home);
                 "file"
             }
-            Reach::Network { ssh_agent, helper, pin } => {
-                if let Some(helper) = helper {
-                    config.push(("credential.helper", helper));
-                }
+            Reach::Network { ssh, helpers, pin } => {
+                config.extend(helpers.iter().map(|helper| ("credential.helper", helper.config())));
                 if let Some(pin) = pin {
                     config.push(("http.curloptResolve", pin));
                 }
-                if *ssh_agent {
-                    for key in ["SSH_AUTH_SOCK", "USER", "LOGNAME"] {
-                        if let Some(value) = std::env::var_os(key) {
-                            set(key, &value);
-                        }
-                    }
-                } else {
-                    ssh.push_str(" -F /dev/null -o IdentitiesOnly=yes -o IdentityAgent=none -o IdentityFile=/dev/null");
+                if !*ssh {
+                    login.push_str(
+                        " -F /dev/null -o IdentitiesOnly=yes -o IdentityAgent=none -o IdentityFile=/dev/null",
+                    );
                 }
-                if *ssh_agent || helper.is_some() {
+                if *ssh || !helpers.is_empty() {
                     home = std::env::var_os("HOME").unwrap_or(home);
+                }
+                let of = |wanted: bool, keys: &'static [&'static str]| keys.iter().filter(move |_| wanted);
+                let keys = of(true, CERTIFICATES).chain(of(*ssh, OF_SSH)).chain(of(!helpers.is_empty(), OF_HELPERS));
+                for (key, value) in keys.filter_map(|key| Some((key, std::env::var_os(key)?))) {
+                    set(key, &value);
                 }
                 "https:ssh"
             }
         };
         set("HOME", &home);
-        if !self.owner {
+        let helps = matches!(&self.reach, Reach::Network { helpers, .. } if !helpers.is_empty());
+        if !self.owner && !helps {
             set("XDG_CONFIG_HOME", OsStr::new("/dev/null"));
         }
         set("GIT_ALLOW_PROTOCOL", OsStr::new(allowed));
-        set("GIT_SSH_COMMAND", OsStr::new(&ssh));
+        set("GIT_SSH_COMMAND", OsStr::new(&login));
         set("GIT_CONFIG_COUNT", OsStr::new(&config.len().to_string()));
         for (n, (key, value)) in config.iter().enumerate() {
             set(&format!("GIT_CONFIG_KEY_{n}"), OsStr::new(key));

@@ -9,8 +9,8 @@ use crate::{Error, Options, Result};
 /// What git may reach for this location, after its host was resolved and checked.
 pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reach> {
     let Some((scheme, host, port)) = location.remote() else { return Ok(Reach::Files) };
-    let helper = options.credential_helper.as_ref().map(crate::CredentialHelper::config);
-    let plain = Reach::Network { ssh_agent: options.ssh_agent, helper: helper.clone(), pin: None };
+    let (ssh, helpers) = (options.ssh, options.helpers.clone());
+    let plain = Reach::Network { ssh, helpers: helpers.clone(), pin: None };
     if options.private_hosts {
         return Ok(plain);
     }
@@ -25,13 +25,14 @@ pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reac
         Err(_) => match tokio::net::lookup_host((name, number)).await {
             Ok(found) => found.map(|address| address.ip()).collect(),
             // The owner's ssh configuration may know a name that the resolver does not.
-            Err(_) if scheme == Scheme::Ssh && options.ssh_agent => return Ok(plain),
+            Err(_) if scheme == Scheme::Ssh && ssh => return Ok(plain),
             Err(error) => return Err(refuse(format!("its name cannot be resolved ({error})"))),
         },
     };
     if let Some(ip) = found.iter().find(|ip| private(**ip)) {
         return Err(refuse(format!(
-            "{ip} is in a private network; the runner's owner can allow private hosts in its settings"
+            "{ip} is in a private network; the runner's owner can allow such hosts with `private_hosts = true` in its \
+             config.toml"
         )));
     }
     // The name must not resolve to another address when git asks again.
@@ -42,7 +43,7 @@ pub(crate) async fn reach(location: &Location, options: &Options) -> Result<Reac
         }),
         Scheme::Ssh => None,
     };
-    Ok(Reach::Network { ssh_agent: options.ssh_agent, helper, pin })
+    Ok(Reach::Network { ssh, helpers, pin })
 }
 
 fn private(ip: IpAddr) -> bool {

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_are_meant() {
+    fn only_files_of_a_tree_are_listed() {
         let (path, found, size) =
             entry(b"100755 blob ce013625030ba8dba906f756967f9e9ca394464a       6\tbin/a b").unwrap();
         assert_eq!((path.as_path(), found.mode, size), (Path::new("bin/a b"), Mode::Executable, 6));

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn one_repository_has_one_key() {
+    fn all_spellings_of_a_repository_have_one_key() {
         let key = |text: &str| text.parse::<Location>().unwrap().key();
         assert_eq!(key("https://GitHub.com/a/b.git"), key("https://github.com/a/b"));
         assert_eq!(key("/srv/git//a/./b/"), key("/srv/git/a/b"));

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_hub_calls_a_branch_is_accepted_whatever_the_title() {
+    fn the_hubs_branch_name_is_valid_for_every_title() {
         for title in ["", "-", "..", "$(id)", "日本語", "a.lock", "--upload-pack=x", "\0\n", &"x".repeat(999), "HEAD"]
         {
             let name = domain::branch::of_workspace(title, WorkspaceId::generate());

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::CredentialHelper;
+
 /// What the owner of a runner allows, and the limits that hold for all workspaces.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether the owner's own ssh keys and agent may be used for fetching.
-    pub ssh_agent: bool,
-    /// The program that knows the owner's passwords for https.
-    pub credential_helper: Option<CredentialHelper>,
-    /// The credential helper for https.
+    /// Whether git may log in over ssh as the owner does: with their settings, keys and agent.
+    pub ssh: bool,
+    /// The programs that know the owner's passwords for https; git asks them in this order.
+    pub helpers: Vec<CredentialHelper>,
+    /// Whether repositories may be on hosts of a private network.
     pub private_hosts: bool,
     /// The author of commits in workspaces, if git finds no other.
     pub author: Option<Author>,
@@ -25,8 +27,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            ssh_agent: false,
-            credential_helper: None,
+            ssh: false,
+            helpers: Vec::new(),
             private_hosts: false,
             author: None,
             largest_file: 50 << 20,
@@ -43,40 +45,6 @@ pub struct Author {
     pub name: String,
     /// Their address.
     pub email: String,
-}
-
-/// A credential helper that an owner may allow: a name of git's own kind, never a shell line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CredentialHelper {
-    /// The GitHub CLI.
-    GitHub,
-    /// The GitLab CLI.
-    GitLab,
-    /// git's own store in the home directory.
-    Store,
-    /// git's own cache in memory.
-    Cache,
-    /// The desktop's keyring on Linux.
-    Libsecret,
-    /// The keychain of macOS.
-    Keychain,
-    /// Git Credential Manager.
-    Manager,
-}
-
-impl CredentialHelper {
-    pub(crate) fn config(&self) -> String {
-        match self {
-            Self::GitHub => "!gh auth git-credential",
-            Self::GitLab => "!glab auth git-credential",
-            Self::Store => "store",
-            Self::Cache => "cache",
-            Self::Libsecret => "libsecret",
-            Self::Keychain => "osxkeychain",
-            Self::Manager => "manager",
-        }
-        .to_owned()
-    }
 }
 
 /// The progress of a long operation.

@@ -154,7 +154,7 @@ mod tests {
     proptest! {
         /// In any case the last change is examined by its deadline, and the share holds over time.
         #[test]
-        fn the_promise_and_the_share_hold(
+        fn every_change_is_examined_in_time_within_the_share_of_work(
             changes in prop::collection::vec((0u64..60_000, 0usize..50), 1..400), cost in 1u64..60
         ) {
             let tempo = Tempo::default();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest, Sha256};
+
 use crate::diff::{Hunk, Line};
 
 const LONGEST_LINE: usize = 2000;
@@ -62,30 +64,82 @@ pub(crate) fn exact(patch: &[u8]) -> bool {
         .all(|line| line.starts_with(b"@@ ") || whole(line))
 }
 
+/// Changed lines of a file, from its patch without context.
+pub(crate) struct Edit<N> {
+    /// The number of lines before the change.
+    pub(crate) first: u32,
+    /// The number of lines up to the end of the change.
+    pub(crate) end: u32,
+    /// The new lines.
+    pub(crate) new: N,
+}
+
+/// Takes in the new lines of an edit, such as a hash.
+pub(crate) trait Lines {
+    /// Adds a part of them.
+    fn add(&mut self, bytes: &[u8]);
+}
+
+impl Lines for () {
+    fn add(&mut self, _: &[u8]) {}
+}
+
+impl Lines for Sha256 {
+    fn add(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+}
+
 /// Which lines of the base each file's patch without context changes; an insertion has the line before it twice.
 ///
 /// The key is the path before. Files without changed lines, or that are not text, are not included.
 pub(crate) fn base_ranges(patch: &[u8]) -> BTreeMap<Vec<u8>, Vec<(u32, u32)>> {
-    let mut all: BTreeMap<Vec<u8>, Vec<(u32, u32)>> = BTreeMap::new();
+    let range = |edit: Edit<()>| match edit.end > edit.first {
+        true => (edit.first + 1, edit.end),
+        false => (edit.first, edit.first),
+    };
+    edits(patch, |_| ()).into_iter().map(|(path, edits)| (path, edits.into_iter().map(range).collect())).collect()
+}
+
+/// The edits of each file in a patch without context, in order. `begin` starts to take in the new lines of an edit of a
+/// path.
+///
+/// The key is the path before. Files without changed lines, or that are not text, are not included.
+pub(crate) fn edits<N: Lines>(patch: &[u8], begin: impl Fn(&[u8]) -> N) -> BTreeMap<Vec<u8>, Vec<Edit<N>>> {
+    let mut all: BTreeMap<Vec<u8>, Vec<Edit<N>>> = BTreeMap::new();
     let mut name: Option<Vec<u8>> = None;
-    let (mut old_left, mut new_left) = (0, 0);
+    let (mut old_left, mut new_left, mut added) = (0, 0, false);
     for line in patch.split(|b| *b == b'\n') {
-        if old_left > 0 || new_left > 0 {
+        let current = || name.as_ref();
+        if line.first() == Some(&b'\\') {
+            // "\ No newline at end of file" is about the line before it.
+            if let Some(edit) = current().filter(|_| added).and_then(|name| all.get_mut(name)?.last_mut()) {
+                edit.new.add(line);
+            }
+        } else if old_left > 0 || new_left > 0 {
             match line.first() {
-                Some(b'-') => old_left = u32::saturating_sub(old_left, 1),
-                Some(b'+') => new_left = u32::saturating_sub(new_left, 1),
+                Some(b'-') => (old_left, added) = (u32::saturating_sub(old_left, 1), false),
+                Some(b'+') => {
+                    (new_left, added) = (u32::saturating_sub(new_left, 1), true);
+                    if let Some(edit) = current().and_then(|name| all.get_mut(name)?.last_mut()) {
+                        edit.new.add(line);
+                        edit.new.add(b"\n");
+                    }
+                }
                 _ => {}
             }
         } else if line.starts_with(b"diff --git ") {
-            name = None;
+            (name, added) = (None, false);
         } else if let Some(path) = line.strip_prefix(b"rename from ") {
             name = Some(unquoted(path));
         } else if let Some(path) = line.strip_prefix(b"--- ") {
             name = name.or_else(|| Some(unquoted(path).strip_prefix(b"a/")?.to_vec()));
         } else if let Some(((start, count), (_, new_count))) = head(line) {
-            (old_left, new_left) = (count, new_count);
+            (old_left, new_left, added) = (count, new_count, false);
             if let Some(name) = &name {
-                all.entry(name.clone()).or_default().push((start, start + count.saturating_sub(1)));
+                let first = if count == 0 { start } else { start.saturating_sub(1) };
+                let edit = Edit { first, end: first.saturating_add(count), new: begin(name) };
+                all.entry(name.clone()).or_default().push(edit);
             }
         }
     }

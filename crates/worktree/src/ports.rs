@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_shares_a_port(
+        fn no_two_workspaces_share_a_port(
             steps in prop::collection::vec((0usize..12, 1u16..9, any::<bool>(), 0u16..30), 1..80)
         ) {
             let ids: Vec<WorkspaceId> = (0..12).map(|_| WorkspaceId::generate()).collect();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_survives_being_written_down() {
+    fn the_table_of_ports_is_stored_and_read() {
         let mut ports = Ports::default();
         let id = WorkspaceId::generate();
         let range = ports.take(id, PortRange { first: 4000, last: 4099 }, 10).unwrap();

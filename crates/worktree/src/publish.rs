@@ -65,6 +65,14 @@ impl Worktrees {
         }
     }
 
+    /// Where all branches are now, asked at their location, and the default branch.
+    pub async fn tips(&self, location: &Location) -> Result<(Vec<(String, Oid)>, Option<BranchName>)> {
+        let store = Store(self.layout().store(Some(location)));
+        self.prepare(&store).await?;
+        let heads = store.remote_heads(location, self.options(), None).await?;
+        Ok((heads, self.default_branch(location).await?))
+    }
+
     /// Where a branch is now, asked at its location.
     pub async fn fetch_tip(&self, location: &Location, branch: &BranchName) -> Result<Option<Oid>> {
         let store = Store(self.layout().store(Some(location)));

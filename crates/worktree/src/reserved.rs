@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_stands_for_git_somewhere_is_reserved() {
+    fn every_spelling_of_the_git_folder_is_reserved() {
         for name in [
             ".git",
             ".GIT",

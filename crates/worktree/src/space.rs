@@ -9,6 +9,7 @@ use domain::{Timestamp, WorkspaceId};
 use crate::agent::AgentRefs;
 use crate::bare::Oid;
 use crate::changes::Print;
+use crate::describe::{self, WorkFacts};
 use crate::differ::Differs;
 use crate::layout::{Facts, Home};
 use crate::save::LeftOut;
@@ -52,6 +53,8 @@ pub(crate) struct Space {
     /// The tree of the last compared commit.
     pub(crate) tree_of: Option<(Oid, Oid)>,
     pub(crate) counted: Option<(Counted, GitStats)>,
+    /// The newest description of the work, and what it was made from.
+    pub(crate) described: Option<(describe::From, Vec<WorkFacts>)>,
 }
 
 /// The inputs of the counts; with the same inputs, they are valid.
@@ -111,6 +114,7 @@ impl Worktrees {
             differs: self.differs().clone(),
             tree_of: None,
             counted: None,
+            described: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::bare::Oid;
 use crate::contribution::Contribution;
+use crate::git::failed;
 use crate::merge::{Merged, New, subject};
 use crate::store::Store;
 use crate::{Location, Result, Worktrees};
@@ -15,7 +16,7 @@ const SQUASHED: &str = "Squashed";
 const MOST_SQUASHED: &str = "--max-count=1000";
 
 /// How a candidate becomes part of a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// A merge commit.
     Merge,
@@ -75,32 +76,60 @@ impl Worktrees {
     pub async fn stack(&self, location: &Location, base: &Oid, candidates: &[Candidate]) -> Result<Vec<Level>> {
         let store = Store(self.layout().store(Some(location)));
         self.prepare(&store).await?;
-        let (mut top, mut levels) = (base.clone(), Vec::new());
+        let mut top = Top { commit: base.clone(), tree: store.tree_of(base).await? };
+        let mut levels = Vec::new();
         for candidate in candidates {
-            let built = store.put_on(base, &top, candidate).await?;
-            if let Stacked::Built { commit, .. } = &built {
-                top = commit.clone();
+            let built = self.built_before(&store, base, &top.commit, candidate).await?;
+            let built = match built {
+                Some(built) => built,
+                None => store.put_on(base, &top, candidate).await?,
+            };
+            self.built().remember(&store, base, &top.commit, candidate, &built);
+            if let Stacked::Built { commit, tree, .. } = &built {
+                top = Top { commit: commit.clone(), tree: tree.clone() };
             }
             levels.push(Level { name: candidate.name.clone(), built });
         }
         Ok(levels)
     }
+
+    /// The level as an earlier stack has it, unless its commit is gone: stores are deleted to free disk space.
+    async fn built_before(
+        &self,
+        store: &Store,
+        base: &Oid,
+        top: &Oid,
+        candidate: &Candidate,
+    ) -> Result<Option<Stacked>> {
+        let Some(built) = self.built().find(store, base, top, candidate) else { return Ok(None) };
+        let here = match &built {
+            Stacked::Built { commit, .. } => store.has(commit).await?,
+            Stacked::Contained | Stacked::Conflict { .. } => true,
+        };
+        Ok(here.then_some(built))
+    }
+}
+
+/// The last level of a stack that is being built.
+struct Top {
+    commit: Oid,
+    tree: Oid,
 }
 
 /// A commit and its tree, or the paths in conflict.
 type Put = std::result::Result<(Oid, Oid), Vec<String>>;
 
 impl Store {
-    async fn put_on(&self, base: &Oid, top: &Oid, candidate: &Candidate) -> Result<Stacked> {
-        let head = &candidate.head;
-        let before = self.tree_of(top).await?;
-        self.tree_of(head).await?;
-        if self.is_ancestor(head, base.as_str()).await? == Some(true) {
+    async fn put_on(&self, base: &Oid, top: &Top, candidate: &Candidate) -> Result<Stacked> {
+        let (head, Top { commit: top, tree: before }) = (&candidate.head, top);
+        // Also an error if the candidate's commit is not here.
+        let forks = self.forks(base, head).await?;
+        if forks.contains(head) {
             return Ok(Stacked::Contained);
         }
-        let put = match self.is_ancestor(head, top.as_str()).await? {
-            Some(true) => Ok((top.clone(), before.clone())),
-            _ => self.put(top, candidate).await?,
+        let put = match top != base && self.is_ancestor(head, top.as_str()).await? == Some(true) {
+            true => Ok((top.clone(), before.clone())),
+            false => self.put(top, candidate).await?,
         };
         let (commit, tree) = match put {
             Ok(put) => put,
@@ -109,14 +138,14 @@ impl Store {
                 return Ok(Stacked::Conflict { paths, with_base });
             }
         };
-        if tree == before {
+        if tree == *before {
             // What is only in candidates before it lands with them or not at all.
             return match top == base || self.adds_nothing(base, candidate).await? {
                 true => Ok(Stacked::Contained),
                 false => Ok(Stacked::Built { commit: top.clone(), tree, contribution: Contribution::default() }),
             };
         }
-        let fork = self.fork(base, head).await?;
+        let fork = self.joined(forks).await?.unwrap_or_else(|| base.clone());
         let contribution = self.contribution(top, &commit, &fork, head).await?;
         Ok(Stacked::Built { commit, tree, contribution })
     }
@@ -128,21 +157,31 @@ impl Store {
         }
     }
 
-    /// What a branch and the base have in common: their merge base, or all of them merged after both have merged the same
-    /// commits on their own.
-    async fn fork(&self, base: &Oid, head: &Oid) -> Result<Oid> {
+    /// The merge bases of a branch and the base; none if their histories have nothing in common.
+    async fn forks(&self, base: &Oid, head: &Oid) -> Result<Vec<Oid>> {
         let ended = self.git("merge-base").args(["--all"]).operands([base, head]).ended(|_| {}).await?;
-        let said = String::from_utf8_lossy(&ended.stdout);
-        let mut bases = said.lines().filter_map(|id| id.parse::<Oid>().ok());
-        let mut fork = bases.next().unwrap_or_else(|| base.clone());
-        for other in bases {
-            if let Merged::Clean(tree) = self.merge(&fork, &other).await? {
-                let parents = [&fork, &other];
+        match ended.status.code() {
+            Some(0 | 1) => {
+                let said = String::from_utf8_lossy(&ended.stdout);
+                Ok(said.lines().filter_map(|id| id.parse().ok()).collect())
+            }
+            // Which commit is missing?
+            _ => Err(self.tree_of(head).await.err().unwrap_or_else(|| failed("merge-base", &ended))),
+        }
+    }
+
+    /// One commit for several merge bases: all of them merged, after both sides have merged the same commits on their own.
+    async fn joined(&self, forks: Vec<Oid>) -> Result<Option<Oid>> {
+        let mut forks = forks.into_iter();
+        let Some(mut joined) = forks.next() else { return Ok(None) };
+        for other in forks {
+            if let Merged::Clean(tree) = self.merge(&joined, &other).await? {
+                let parents = [&joined, &other];
                 let both = New { tree: &tree, parents: &parents, author: None, encoding: None, message: vec![], at: 0 };
-                fork = self.write_commit(both).await?;
+                joined = self.write_commit(both).await?;
             }
         }
-        Ok(fork)
+        Ok(Some(joined))
     }
 
     async fn adds_nothing(&self, base: &Oid, candidate: &Candidate) -> Result<bool> {

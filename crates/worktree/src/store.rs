@@ -212,10 +212,13 @@ pub(crate) fn refused(location: &Location, what: &'static str, ended: &Ended) ->
     ]) {
         return Error::Access { location, why };
     }
+    if any(&["host key verification failed"]) {
+        let why = format!("{why}; connect to it once with `ssh` as the runner's user, to trust its key");
+        return Error::Host { location, why };
+    }
     if any(&[
         "could not resolve",
         "name or service not known",
-        "host key verification failed",
         "connection refused",
         "timed out",
         "failed to connect",

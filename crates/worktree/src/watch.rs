@@ -8,6 +8,8 @@ use domain::WorkspaceId;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::bare::Oid;
+use crate::describe::WorkFacts;
 use crate::ears::{Ears, Heard};
 use crate::git::Git;
 use crate::pace::{Pace, Tempo};
@@ -40,6 +42,13 @@ pub enum Event {
         /// The save.
         save: Save,
     },
+    /// The work changed, or is described against other commits.
+    Work {
+        /// The workspace.
+        workspace: WorkspaceId,
+        /// The work: first against the commit where its branch left the base, then against older ones.
+        work: Vec<WorkFacts>,
+    },
     /// A workspace could not be examined; it is retried.
     Failed {
         /// Which.
@@ -53,6 +62,7 @@ enum Command {
     Follow(WorkspaceId),
     Leave(WorkspaceId),
     Look(WorkspaceId),
+    Describe(WorkspaceId, Vec<Oid>),
 }
 
 /// Controls which workspaces are watched; watching ends when it is dropped.
@@ -76,6 +86,12 @@ impl Watcher {
     pub fn look(&self, id: WorkspaceId) {
         let _ = self.commands.send(Command::Look(id));
     }
+
+    /// Describes a workspace's work from now on, also against those of `forks` that are older than the commit where its
+    /// branch left the base.
+    pub fn describe(&self, id: WorkspaceId, forks: Vec<Oid>) {
+        let _ = self.commands.send(Command::Describe(id, forks));
+    }
 }
 
 impl Worktrees {
@@ -89,6 +105,7 @@ impl Worktrees {
             ears,
             pace: Pace::new(tempo, Instant::now()),
             followed: HashMap::new(),
+            forks: HashMap::new(),
             looking: JoinSet::new(),
             events,
         };
@@ -97,14 +114,18 @@ impl Worktrees {
     }
 
     /// One examination: saves, and counts what that changed.
-    async fn look(&self, id: WorkspaceId, scope: Scope) -> Result<(Saved, GitStats)> {
+    async fn look(&self, id: WorkspaceId, scope: Scope, forks: Option<&[Oid]>) -> Result<Looked> {
         let space = self.space(id);
         let mut space = space.lock().await;
         let space = self.found(id, &mut space).await?;
         let saved = space.save(self.options(), &scope).await?;
         let base = self.base(space).await?;
+        let work = match forks {
+            Some(forks) => space.describe(base.as_ref(), forks).await?,
+            None => None,
+        };
         let stats = space.count(base).await?;
-        Ok((saved, stats))
+        Ok(Looked { saved, stats, work })
     }
 
     async fn ignored_folders(&self, id: WorkspaceId) -> Result<BTreeSet<PathBuf>> {
@@ -113,6 +134,13 @@ impl Worktrees {
         let out = git.args(["-z", "--others", "--ignored", "--exclude-standard", "--directory"]).run().await?;
         Ok(paths(&out).into_iter().map(|path| path.components().collect()).collect())
     }
+}
+
+/// The result of an examination.
+struct Looked {
+    saved: Saved,
+    stats: GitStats,
+    work: Option<Vec<WorkFacts>>,
 }
 
 /// The state of one watched workspace.
@@ -129,13 +157,14 @@ struct Followed {
     polled: bool,
     looked: Option<Instant>,
     told: Option<GitStats>,
+    told_work: Option<Vec<WorkFacts>>,
     failed: Option<String>,
 }
 
 /// The end of an examination.
 enum Done {
     Ignored(WorkspaceId, BTreeSet<PathBuf>),
-    Looked(WorkspaceId, Box<Result<(Saved, GitStats)>>, Duration),
+    Looked(WorkspaceId, Box<Result<Looked>>, Duration),
 }
 
 struct Follower {
@@ -143,6 +172,8 @@ struct Follower {
     ears: Option<Ears>,
     pace: Pace,
     followed: HashMap<WorkspaceId, Followed>,
+    /// What to describe each workspace's work against, besides its own fork point.
+    forks: HashMap<WorkspaceId, Vec<Oid>>,
     looking: JoinSet<Done>,
     events: mpsc::Sender<Event>,
 }
@@ -187,11 +218,20 @@ impl Follower {
                     self.pace.changed(id, now);
                 }
             }
+            Command::Describe(id, forks) => {
+                if self.forks.get(&id) != Some(&forks) {
+                    self.forks.insert(id, forks);
+                    if self.followed.contains_key(&id) {
+                        self.pace.changed(id, now);
+                    }
+                }
+            }
         }
     }
 
     fn leave(&mut self, id: WorkspaceId) {
         self.followed.remove(&id);
+        self.forks.remove(&id);
         self.pace.forget(id);
         if let Some(ears) = &mut self.ears {
             ears.stop(id, Path::new(""));
@@ -287,10 +327,10 @@ impl Follower {
             Scope::Paths(changed)
         };
         followed.polled |= self.ears.is_none();
-        let trees = self.trees.clone();
+        let (trees, forks) = (self.trees.clone(), self.forks.get(&id).cloned());
         self.looking.spawn(async move {
             let (start, before) = (Instant::now(), spent_by_children());
-            let result = trees.look(id, scope).await;
+            let result = trees.look(id, scope, forks.as_deref()).await;
             let cost = match (before, spent_by_children()) {
                 (Some(before), Some(after)) => after.saturating_sub(before).min(start.elapsed()),
                 _ => start.elapsed(),
@@ -299,12 +339,12 @@ impl Follower {
         });
     }
 
-    async fn looked(&mut self, id: WorkspaceId, result: Result<(Saved, GitStats)>, cost: Duration) {
+    async fn looked(&mut self, id: WorkspaceId, result: Result<Looked>, cost: Duration) {
         let now = Instant::now();
         self.pace.spent(cost, now);
         let Some(followed) = self.followed.get_mut(&id) else { return };
         match result {
-            Ok((saved, stats)) => {
+            Ok(Looked { saved, stats, work }) => {
                 if followed.failed.take().is_some() {
                     followed.polled = false;
                 }
@@ -316,6 +356,10 @@ impl Follower {
                 if !followed.told.as_ref().is_some_and(same) {
                     followed.told = Some(stats.clone());
                     let _ = self.events.send(Event::Stats { workspace: id, stats }).await;
+                }
+                if let Some(work) = work.filter(|work| followed.told_work.as_ref() != Some(work)) {
+                    followed.told_work = Some(work.clone());
+                    let _ = self.events.send(Event::Work { workspace: id, work }).await;
                 }
             }
             Err(Error::NoWorkspace(_)) => self.leave(id),

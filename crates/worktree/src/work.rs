@@ -1,6 +1,6 @@
 //! Accepted work: kept as a ref in the shared store, so that it outlives its workspace, and packed for other runners.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use domain::WorkspaceId;
 
@@ -28,6 +28,17 @@ pub struct Kept {
     pub base: Option<Oid>,
 }
 
+/// Everything in a workspace, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAll {
+    /// The commit with everything.
+    pub kept: Kept,
+    /// The commit that is checked out.
+    pub head: Option<Oid>,
+    /// Paths with uncommitted changes.
+    pub dirty: Vec<PathBuf>,
+}
+
 impl Worktrees {
     /// Keeps the commit that is checked out in a workspace under a name; uncommitted files are not part of it.
     pub async fn keep_work(&self, id: WorkspaceId, name: &str) -> Result<Kept> {
@@ -46,6 +57,11 @@ impl Worktrees {
     /// Keeps everything in a workspace under a name, uncommitted files included: these become a commit in the store, on
     /// top of the one that is checked out.
     pub async fn keep_all(&self, id: WorkspaceId, name: &str, message: &str) -> Result<Kept> {
+        self.keep_everything(id, name, message).await.map(|all| all.kept)
+    }
+
+    /// The same, with the commit that is checked out and the uncommitted paths.
+    pub async fn keep_everything(&self, id: WorkspaceId, name: &str, message: &str) -> Result<KeptAll> {
         let name = accepted(name)?;
         let space = self.space(id);
         let mut space = space.lock().await;
@@ -57,10 +73,14 @@ impl Worktrees {
             Some(head) => Some(space.store.tree_of(head).await?),
             None => None,
         };
-        let commit = match head.filter(|_| committed.as_ref() == Some(&space.tree)) {
+        let dirty = match committed.as_ref().filter(|committed| **committed != space.tree) {
+            Some(committed) => space.names(committed.as_str(), space.tree.as_str()).await?,
+            None => Vec::new(),
+        };
+        let commit = match head.clone().filter(|_| committed.as_ref() == Some(&space.tree)) {
             Some(head) => head,
             None => {
-                let parents: Vec<Oid> = space.readable_head()?.into_iter().collect();
+                let parents: Vec<Oid> = head.iter().cloned().collect();
                 let at = now().as_millis() / 1000;
                 let author = self.options().author.as_ref().map(|author| merge::line(author, at));
                 let message = message.as_bytes().to_vec();
@@ -71,7 +91,7 @@ impl Worktrees {
         };
         space.store.git("update-ref").operands([name.as_str(), commit.as_str()]).run().await?;
         let base = space.ground(base.as_ref(), Some(&commit)).await?;
-        Ok(Kept { tree: space.tree.clone(), commit, base })
+        Ok(KeptAll { kept: Kept { tree: space.tree.clone(), commit, base }, head, dirty })
     }
 
     /// The commit that is kept under a name.

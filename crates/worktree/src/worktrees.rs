@@ -8,6 +8,7 @@ use domain::WorkspaceId;
 use parking_lot::Mutex;
 
 use crate::bare::Oid;
+use crate::built::BuiltLevels;
 use crate::create::{Workspace, blocking};
 use crate::differ::Differs;
 use crate::hosts::reach;
@@ -34,6 +35,7 @@ struct Inner {
     spaces: Mutex<HashMap<WorkspaceId, Slot>>,
     heads: Heads,
     differs: Arc<Differs>,
+    built: BuiltLevels,
 }
 
 impl Worktrees {
@@ -49,6 +51,7 @@ impl Worktrees {
             spaces: Mutex::default(),
             heads: Mutex::default(),
             differs: Arc::default(),
+            built: BuiltLevels::default(),
         };
         Ok(Self(Arc::new(inner)))
     }
@@ -112,6 +115,10 @@ impl Worktrees {
         }
         all.sort_by_key(|workspace| workspace.facts.id);
         Ok(all)
+    }
+
+    pub(crate) fn built(&self) -> &BuiltLevels {
+        &self.0.built
     }
 
     pub(crate) fn layout(&self) -> &Layout {

@@ -11,7 +11,7 @@ fn fault(text: &str) -> AdapterError {
 const GOOD: &str = "name = \"mine\"\nlabel = \"Mine\"\ncommand = [\"mine\"]\n";
 
 #[test]
-fn those_that_come_with_us_are_without_fault() {
+fn the_built_in_adapters_are_valid() {
     let adapters = Adapters::built_in();
     assert_eq!(adapters.errors(), []);
     let names: Vec<_> = adapters.iter().map(|adapter| adapter.name.to_string()).collect();

@@ -55,7 +55,7 @@ fn gemini_without_a_screen() {
 }
 
 #[test]
-fn a_line_that_lies_does_no_harm() {
+fn hostile_event_lines_are_ignored() {
     let hostile = [
         "",
         "not json",
@@ -186,7 +186,7 @@ fn holds(agent: &str, lines: &[&str]) -> Option<agents::Cause> {
 }
 
 #[test]
-fn what_holds_an_agent_up_is_known_until_its_model_answers() {
+fn the_cause_of_a_hold_up_is_known_until_the_model_answers() {
     use agents::Cause::{Auth, Network, Overloaded, RateLimit, StartUp};
     let check = |agent: &str, line: &str, answer: &str, cause| {
         assert_eq!(holds(agent, &[line]), Some(cause), "{agent}: {line}");

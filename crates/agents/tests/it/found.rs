@@ -32,7 +32,7 @@ async fn the_real_ones_are_found_with_their_versions() {
 }
 
 #[tokio::test]
-async fn those_that_are_missing_say_how_to_install_them() {
+async fn missing_agents_say_how_to_install_them() {
     let found = find("/nonexistent").await;
     assert_eq!(
         (&found["codex"].path, found["codex"].install.as_deref()),

@@ -70,7 +70,7 @@ fn held_up(events: &str) -> (Vec<Cause>, bool) {
 }
 
 #[tokio::test]
-async fn what_its_provider_does_wrong_is_known() {
+async fn failures_of_geminis_provider_are_recognised() {
     for (script, causes, to_the_end) in [
         (vec![Turn::refuse(401, None); 2], vec![Cause::Auth], true),
         (vec![Turn::say("I will do it at once.").broken()], vec![Cause::Network], true),

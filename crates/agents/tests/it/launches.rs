@@ -81,7 +81,7 @@ fn a_shell_is_the_persons_own_unless_another_is_named() {
 }
 
 #[test]
-fn what_could_be_an_option_is_refused() {
+fn values_that_look_like_options_are_refused() {
     let adapters = Adapters::built_in();
     for hostile in ["--upload-pack=id", "-c", "$(id)", "a;id", "a b", "", "a\nb"] {
         for field in ["model", "conversation"] {

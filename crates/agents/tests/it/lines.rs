@@ -91,7 +91,7 @@ fn long_texts_are_shortened_and_parts_joined() {
 }
 
 #[test]
-fn a_program_that_is_missing_is_said() {
+fn a_missing_program_exits_with_127() {
     let (output, _) = run("exec /nonexistent/agent");
     assert_eq!(output.status.code(), Some(127));
 }
@@ -111,7 +111,7 @@ fn a_signal_reaches_the_agent_and_its_answer_counts() {
 }
 
 #[test]
-fn an_agent_that_leaves_something_behind_ends_all_the_same() {
+fn an_agent_ends_although_it_leaves_a_process_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path(), "sleep 1000 & echo \"$!\" > left; kill -9 $$");
     let status = command.current_dir(folder.path()).stdout(Stdio::null()).status().unwrap();

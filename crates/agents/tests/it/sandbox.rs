@@ -51,7 +51,7 @@ fn sh(place: &Place, spec: &SandboxSpec, script: &str) -> String {
 }
 
 #[tokio::test]
-async fn it_writes_in_the_workspace_and_nowhere_else() {
+async fn a_sandbox_writes_only_in_its_workspace() {
     let place = Place::new([]).await;
     if !possible(&place).await {
         return;
@@ -180,7 +180,7 @@ async fn others_processes_are_out_of_reach() {
 }
 
 #[tokio::test]
-async fn the_terminal_stays_its_own() {
+async fn a_sandbox_keeps_its_terminal() {
     let place = Place::new([]).await;
     if !possible(&place).await {
         return;

@@ -112,7 +112,7 @@ fn a_prompt_is_typed_once_as_one_paste_and_never_into_a_question_that_comes_up()
 }
 
 #[test]
-fn a_bell_of_an_agent_that_tells_what_it_is_at_calls_nobody() {
+fn a_bell_of_an_agent_that_reports_its_state_is_ignored() {
     let mut codex = Recogniser::new(adapter("codex"), Mode::Interactive);
     codex.line(r#"{"type":"event_msg","payload":{"type":"task_complete"}}"#);
     let seen = codex.observe(&Observation { bells: 1, quiet_ms: 5000, ..Observation::default() });
@@ -120,7 +120,7 @@ fn a_bell_of_an_agent_that_tells_what_it_is_at_calls_nobody() {
 }
 
 #[test]
-fn a_bell_calls_once_and_a_quiet_shell_is_idle() {
+fn a_bell_asks_for_attention_once_and_a_quiet_shell_is_idle() {
     let mut shell = Recogniser::new(adapter("shell"), Mode::Interactive);
     let mut screen = Observation { text: "$ ".to_owned(), bells: 1, quiet_ms: 5000, ..Observation::default() };
     let seen = shell.observe(&screen);

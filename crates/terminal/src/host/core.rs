@@ -55,6 +55,8 @@ pub(crate) struct Core {
     pub(crate) kick: Rc<Notify>,
     /// The position and number of the last resize: a stream cannot be resumed across it.
     resized_at: Option<u64>,
+    /// Whether it was ever resized.
+    sized: bool,
     /// Counts visible changes: output and resizes.
     change: u64,
     last_output: Instant,
@@ -88,6 +90,7 @@ impl Core {
             wishes: Wishes::default(),
             kick: Rc::new(Notify::new()),
             resized_at: None,
+            sized: false,
             change: 0,
             last_output: Instant::now(),
             last_typed: None,
@@ -312,7 +315,11 @@ impl Core {
                 self.kick.notify_one();
             }
             Request::Input { bytes } => self.typed(&bytes),
-            Request::Resize { cols, rows } => {
+            Request::Resize { cols, rows, if_fresh } => {
+                if if_fresh && std::mem::replace(&mut self.sized, true) {
+                    return;
+                }
+                self.sized = true;
                 self.wishes.resize = Some((cols, rows));
                 self.kick.notify_one();
             }

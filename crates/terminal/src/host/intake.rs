@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_ends_with_what_it_reads_and_when_it_is_quiet() {
+    async fn the_intake_ends_with_its_source_or_when_it_is_quiet() {
         let (mut inside, intake) = pair();
         inside.write_all(b"the last words").unwrap();
         intake.finish();

@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_comes_back(bytes in any::<Vec<u8>>(), text in any::<String>(), interval in 0..1u64 << 45) {
+        fn an_asciicast_line_returns_all_bytes(bytes in any::<Vec<u8>>(), text in any::<String>(), interval in 0..1u64 << 45) {
             let mixed = [text.as_bytes(), &bytes, text.as_bytes(), b"\xed\xb2\x80\xff\"\\\x1b\n"].concat();
             let mut line = Vec::new();
             write_line(&mut line, interval, &Happening::Output(mixed.clone()));
@@ -179,13 +179,13 @@ mod tests {
         }
 
         #[test]
-        fn rubbish_is_refused_without_a_panic(rubbish in any::<Vec<u8>>()) {
+        fn damaged_lines_are_refused_without_a_panic(rubbish in any::<Vec<u8>>()) {
             let _ = read_line(&rubbish);
         }
     }
 
     #[test]
-    fn lines_as_others_read_them() {
+    fn recordings_are_written_as_asciicast_lines() {
         let mut lines = Vec::new();
         write_line(&mut lines, 1_500_000, &Happening::Output(b"a\x1b[1m\"".to_vec()));
         write_line(&mut lines, 0, &Happening::Resize(80, 24));

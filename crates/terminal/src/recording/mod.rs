@@ -9,6 +9,7 @@ mod cast;
 mod lines;
 mod reader;
 mod segment;
+mod shown;
 mod text;
 mod writer;
 
@@ -17,6 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use reader::{Play, Recording};
+pub use shown::Shown;
 pub use text::Found;
 pub use writer::Recorder;
 

@@ -65,6 +65,12 @@ impl Recording {
         Ok(first..self.end()?.1)
     }
 
+    /// From when it has output: earlier output was dropped.
+    pub fn begins(&self) -> io::Result<Duration> {
+        let points = self.points()?;
+        points.first().map(|(time, ..)| *time).ok_or_else(nothing)
+    }
+
     /// How long it is.
     pub fn duration(&self) -> io::Result<Duration> {
         Ok(self.end()?.0)
@@ -140,7 +146,6 @@ impl Recording {
 
     fn play(&self, early: impl Fn(Duration, u64) -> bool) -> io::Result<Play> {
         let points = self.points()?;
-        let nothing = || io::Error::new(io::ErrorKind::UnexpectedEof, "nothing has been recorded");
         // The first, if even that is too late: earlier ones were dropped.
         let last = points.iter().rposition(|(time, offset, _)| early(*time, *offset)).unwrap_or(0);
         let path = &points.get(last).ok_or_else(nothing)?.2;
@@ -164,6 +169,10 @@ impl Recording {
             start,
         })
     }
+}
+
+fn nothing() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "nothing has been recorded")
 }
 
 impl Play {

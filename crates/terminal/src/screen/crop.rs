@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_comes_through(
+        fn a_cropped_screen_contains_no_escape_sequences(
             parts in proptest::collection::vec(prop_oneof![
                 "\\PC{0,8}", "\x1b\\[[?>=]?[0-9;:]{0,6}[ -/]?[@-~]", "\x1b[\\]PX^_][ -~]{0,12}(\x07|\x1b\\\\)?", "[\x00-\x1f\u{80}-\u{9f}]{0,3}",
             ], 0..20),

@@ -180,6 +180,20 @@ impl Screen {
         text
     }
 
+    /// The visible lines, with wrapped lines joined, and the first with its beginning above the screen.
+    pub fn lines(&self) -> Vec<String> {
+        let above = if self.vt.alternate() { String::new() } else { self.unjoined.clone() };
+        let (mut lines, mut line) = (Vec::new(), above);
+        for row in 0..self.vt.size().rows as i32 {
+            line.push_str(&self.line(row));
+            if !self.wraps(row) {
+                lines.push(std::mem::take(&mut line));
+            }
+        }
+        lines.extend(Some(line).filter(|line| !line.is_empty()));
+        lines
+    }
+
     /// How many bytes were processed.
     pub fn offset(&self) -> u64 {
         self.offset

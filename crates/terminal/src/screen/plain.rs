@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_leads_to_the_same_screen(
+        fn the_fast_path_for_plain_text_gives_the_same_screen(
             parts in proptest::collection::vec(prop_oneof![
                 8 => "[ -~]{0,30}",
                 4 => Just("\r\n".to_owned()),

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_taken_out_and_the_rest_stays() {
+    fn queries_are_removed_and_the_rest_stays() {
         for asked in [
             "\x1b[c",
             "\x1b[>c",

@@ -179,7 +179,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn a_snapshot_and_what_follows_is_the_whole(
+    fn a_snapshot_and_later_output_give_the_same_screen(
         before in prop::collection::vec(piece(), 0..40),
         after in prop::collection::vec(piece(), 0..20),
         cut in any::<prop::sample::Index>(),
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn how_it_is_cut_into_pieces_does_not_matter(pieces in prop::collection::vec(piece(), 0..30), size in 1..7usize) {
+    fn the_screen_does_not_depend_on_how_output_is_split(pieces in prop::collection::vec(piece(), 0..30), size in 1..7usize) {
         let stream = pieces.concat().into_bytes();
         let mut whole = Screen::new(COLS, ROWS, 50);
         whole.feed(&stream);
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_fall_over(bytes in any::<Vec<u8>>(), pieces in prop::collection::vec(piece(), 0..20), cols in 0..40u16, rows in 0..20u16) {
+    fn no_bytes_make_the_screen_panic(bytes in any::<Vec<u8>>(), pieces in prop::collection::vec(piece(), 0..20), cols in 0..40u16, rows in 0..20u16) {
         let mut screen = Screen::new(cols, rows, 10);
         for piece in &pieces {
             screen.feed(piece.as_bytes());

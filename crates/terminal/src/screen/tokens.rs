@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unfinished() {
+    fn the_unfinished_sequence_at_the_end_is_found() {
         assert_eq!(tail(b"abc"), b"");
         assert_eq!(tail(b"abc\x1b"), b"\x1b");
         assert_eq!(tail(b"abc\x1b[3"), b"\x1b[3");

@@ -22,7 +22,7 @@ async fn a_workspace_is_a_clean_clone_on_its_own_branch() {
 }
 
 #[tokio::test]
-async fn what_is_saved_comes_back_byte_by_byte() {
+async fn a_restored_save_has_the_same_bytes() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let id = space.facts.id;
@@ -173,7 +173,7 @@ async fn an_empty_repository_and_none_at_all_work_too() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_not_there_is_said_with_those_that_are() {
+async fn a_missing_branch_is_named_with_similar_ones() {
     let bench = Bench::new().await;
     let plan = Plan { base: Some("mian".parse().unwrap()), ..bench.plan("work") };
     let error = bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap_err();
@@ -200,7 +200,7 @@ async fn work_in_a_submodule_keeps_its_workspace() {
 }
 
 #[tokio::test]
-async fn many_are_made_at_once() {
+async fn many_workspaces_are_made_at_once() {
     let bench = Bench::new().await;
     let mut making = tokio::task::JoinSet::new();
     for number in 0..12 {

@@ -78,7 +78,7 @@ async fn a_branch_of_the_repository_counts_as_work() {
 }
 
 #[tokio::test]
-async fn what_is_no_bundle_of_ours_is_refused_and_reads_nothing() {
+async fn a_foreign_or_broken_bundle_is_refused() {
     let bench = Bench::new().await;
     let made = bench.workspace("work").await;
     write(&made.path, "x", "y");
@@ -112,7 +112,7 @@ async fn what_is_no_bundle_of_ours_is_refused_and_reads_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_not_packed() {
+async fn work_over_the_limit_is_not_packed() {
     let bench = Bench::new().await;
     let made = bench.workspace("work").await;
     let noise: Vec<u8> = (0..300_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();

@@ -159,7 +159,7 @@ async fn a_second_change_in_the_same_second_is_saved() {
 
 /// While folders and links take turns, saves go on, and nothing from outside is ever in one.
 #[tokio::test]
-async fn a_race_of_links_brings_nothing_in() {
+async fn swapping_folders_for_links_during_a_save_saves_no_outside_file() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let outside = bench.path().join("outside");

@@ -52,7 +52,7 @@ async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
 }
 
 #[tokio::test]
-async fn what_is_checked_out_is_named() {
+async fn the_checked_out_branch_is_reported() {
     let bench = Bench::new().await;
     let made = bench.workspace("work").await;
     git(&made.path, &["switch", "-q", "-c", "elsewhere"]);
@@ -88,7 +88,7 @@ async fn the_newest_commits_are_named_and_all_are_counted() {
 }
 
 #[tokio::test]
-async fn what_was_committed_and_then_only_deleted_still_counts() {
+async fn a_committed_file_counts_after_an_uncommitted_deletion() {
     let bench = Bench::new().await;
     let made = bench.workspace("work").await;
     write(&made.path, "secret.pem", "key\n");

@@ -140,7 +140,7 @@ async fn nested_work_is_saved_and_keeps_its_workspace() {
 }
 
 #[tokio::test]
-async fn a_git_folder_that_is_none_any_more_keeps_files_saved() {
+async fn files_are_saved_although_the_git_folder_was_replaced() {
     let bench = Bench::new().await;
     let canary = Canary::new(&bench.path());
     let evil = bench.path().join("evil");
@@ -233,7 +233,7 @@ async fn a_submodule_that_is_an_option_is_refused_at_the_door() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_place_of_an_ignore_list_is_said() {
+async fn a_pipe_in_place_of_an_ignore_list_is_named() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     std::fs::create_dir(space.path.join("d")).unwrap();

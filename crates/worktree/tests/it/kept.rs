@@ -43,7 +43,7 @@ async fn a_file_that_grew_too_large_is_not_saved_as_it_was_before() {
 }
 
 #[tokio::test]
-async fn a_large_file_is_told_although_nothing_else_changed() {
+async fn a_large_file_is_reported_even_if_nothing_else_changed() {
     let bench = Bench::new().await;
     let trees = small(&bench).await;
     let id = WorkspaceId::generate();
@@ -91,7 +91,7 @@ async fn a_large_file_that_is_committed_and_pushed_keeps_no_workspace() {
 }
 
 #[tokio::test]
-async fn what_was_deleted_comes_back_without_naming_a_save() {
+async fn deleted_files_are_restored_from_the_newest_save() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let id = space.facts.id;
@@ -186,7 +186,7 @@ async fn digits_that_several_saves_begin_with_name_none_of_them() {
 }
 
 #[tokio::test]
-async fn a_branch_that_the_remote_has_is_nobodys_new_one() {
+async fn a_new_branch_cannot_have_a_name_that_the_remote_uses() {
     let bench = Bench::new().await;
     git(&bench.seed(), &["push", "-q", "origin", "main:taken", "main:deep/er"]);
     for name in ["main", "taken", "taken/sub", "deep"] {

@@ -54,7 +54,7 @@ async fn odd_paths_arrive_unchanged() {
             assert_eq!(contribution.differs, Vec::<String>::new());
         }
         let Stacked::Built { commit, .. } = &levels[7].built else { panic!() };
-        let made = bench.trees.checkout_clean(&bench.origin(), commit).await.unwrap();
+        let made = bench.trees.checkout_clean(&bench.origin(), commit, &[]).await.unwrap();
         let found = content(made.path());
         for (n, name) in names.iter().enumerate() {
             assert_eq!(found[std::path::Path::new(OsStr::from_bytes(name))].1, format!("{n}\n").into_bytes());
@@ -133,7 +133,7 @@ async fn a_repository_full_of_traps_merges_and_lands_without_springing_one() {
     }
     let target: BranchName = "main".parse().unwrap();
     assert_eq!(bench.trees.land(&bench.origin(), &target, &base, &top).await.unwrap(), Landed::Landed);
-    bench.trees.checkout_clean(&bench.origin(), &top).await.unwrap();
+    bench.trees.checkout_clean(&bench.origin(), &top, &[]).await.unwrap();
     assert_eq!(canary.sung(), Vec::<String>::new());
     // The location's own hooks are its rules, and do run.
     hook(&bench.path().join("origin.git"), "post-receive", &canary.command("rule"));

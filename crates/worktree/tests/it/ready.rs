@@ -180,7 +180,7 @@ async fn a_second_workspace_costs_no_second_download() {
 const PRIORITY: &str = "cut -d' ' -f19 /proc/self/stat";
 
 #[tokio::test]
-async fn a_setup_has_a_lower_priority_than_who_runs_it() {
+async fn a_setup_has_a_lower_priority_than_its_runner() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let own = std::process::Command::new("sh").args(["-c", PRIORITY]).output().unwrap();

@@ -112,7 +112,7 @@ async fn a_conflict_is_left_out_with_its_files_and_its_side() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_adds_nothing() {
+async fn a_branch_whose_changes_have_landed_adds_no_commit() {
     let bench = Bench::new().await;
     let base = bench.tip("main");
     let one = bench.branch("one", base.as_str(), "one.txt", "1\n");
@@ -179,7 +179,7 @@ async fn moved_files_and_equal_changes_are_no_difference() {
 }
 
 #[tokio::test]
-async fn what_both_sides_merged_on_their_own_is_no_difference() {
+async fn a_change_that_both_sides_merged_is_no_difference() {
     let bench = Bench::new().await;
     let seed = bench.seed();
     let merge = |onto: &str, name: &str| {

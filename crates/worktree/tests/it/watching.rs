@@ -69,7 +69,7 @@ async fn a_change_is_saved_and_told_by_itself() {
 }
 
 #[tokio::test]
-async fn what_makes_no_difference_is_not_told() {
+async fn changes_that_git_does_not_see_are_not_reported() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let (watcher, mut events) = bench.trees.watch(quick());
@@ -91,7 +91,7 @@ async fn what_makes_no_difference_is_not_told() {
 }
 
 #[tokio::test]
-async fn a_folder_that_vanishes_is_said_and_comes_back() {
+async fn a_deleted_folder_is_reported_and_recreated() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let id = space.facts.id;

@@ -186,7 +186,7 @@ async fn a_commit_is_checked_out_clean_and_leaves_nothing_behind() {
     let head = bench.branch("topic", "main", "new", "x\n");
     bench.fetched().await;
     assert_eq!(bench.trees.fetched_tip(&bench.origin(), &"topic".parse().unwrap()).await.unwrap(), Some(head.clone()));
-    let made = bench.trees.checkout_clean(&bench.origin(), &head).await.unwrap();
+    let made = bench.trees.checkout_clean(&bench.origin(), &head, &[]).await.unwrap();
     assert_eq!(git(made.path(), &["rev-parse", "HEAD"]), head.to_string());
     assert_eq!(git(made.path(), &["status", "--porcelain", "--ignored"]), "");
     assert!(bench.trees.list().await.unwrap().is_empty());
@@ -194,10 +194,10 @@ async fn a_commit_is_checked_out_clean_and_leaves_nothing_behind() {
     drop(made);
     testkit::wait_until("it is deleted", || async { (!folder.exists()).then_some(()) }).await;
     // What a kill leaves is deleted at the next start.
-    let left = bench.trees.checkout_clean(&bench.origin(), &head).await.unwrap();
+    let left = bench.trees.checkout_clean(&bench.origin(), &head, &[]).await.unwrap();
     bench.reopened().await;
     assert!(!left.path().exists());
     let unknown = "1234567890123456789012345678901234567890".parse().unwrap();
-    let error = bench.trees.checkout_clean(&bench.origin(), &unknown).await.unwrap_err();
+    let error = bench.trees.checkout_clean(&bench.origin(), &unknown, &[]).await.unwrap_err();
     assert!(matches!(error, Error::NoWork { .. }), "{error}");
 }
