@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use domain::ApprovalKind;
 use domain::trust::{Reach, readable};
-use protocol::Sandbox;
 use protocol::link::{DesiredWorkspace, FactBody, StartFrom, Subject, Wish, WishAnswer};
+use protocol::{Repository, Sandbox};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
@@ -111,11 +111,14 @@ pub(crate) fn named(kind: ApprovalKind, text: String, sha256: String) -> Wish {
 pub(crate) fn to_make(wanted: &DesiredWorkspace) -> Vec<Wish> {
     let (Some(_), Some(repository)) = (&wanted.repository_by, &wanted.repository) else { return Vec::new() };
     let mut wishes = vec![wish(ApprovalKind::Repository, repository.location.clone())];
-    if !repository.copy.is_empty() {
-        let text = format!("{}\nfrom {}", repository.copy.join("\n"), repository.location);
-        wishes.push(wish(ApprovalKind::Copy, text));
-    }
+    wishes.extend(to_copy(repository));
     wishes
+}
+
+/// What must be approved before files of a repository's folder are copied by other people's patterns.
+pub(crate) fn to_copy(repository: &Repository) -> Option<Wish> {
+    let text = || format!("{}\nfrom {}", repository.copy.join("\n"), repository.location);
+    (!repository.copy.is_empty()).then(|| wish(ApprovalKind::Copy, text()))
 }
 
 /// What must be approved before a new workspace is set up: others' commands, and own commands that run others' code.

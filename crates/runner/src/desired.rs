@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredCheck, DesiredMerge, DesiredSession, FactBody, Retention, WishAnswer};
+use protocol::link::{DesiredCheck, DesiredMerge, DesiredSession, FactBody, ProjectForks, Retention, WishAnswer};
 
 use crate::JournalError;
 use crate::approvals::Approvals;
@@ -17,6 +17,7 @@ use crate::merges::Merger;
 use crate::reconcile::{Action, Phase, Wish, reconcile};
 use crate::recordings::Recordings;
 use crate::sessions::{Order, Sessions, Supervisor, lease_of, left_a_trace, lost};
+use crate::workspaces::Workspaces;
 
 const NOT_HERE: &str = "its runner does not know it: the runner was started with another data directory, or its data directory was deleted";
 
@@ -30,6 +31,7 @@ pub(crate) struct Wanted {
     pub(crate) merges: Vec<DesiredMerge>,
     pub(crate) retention: Vec<Retention>,
     pub(crate) answers: Vec<WishAnswer>,
+    pub(crate) forks: Vec<ProjectForks>,
 }
 
 /// Applies the hub's desired state.
@@ -43,6 +45,7 @@ pub(crate) struct Reconciler {
     pub(crate) merger: Arc<Merger>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) recordings: Arc<Recordings>,
+    pub(crate) workspaces: Arc<Workspaces>,
 }
 
 impl Reconciler {
@@ -96,10 +99,12 @@ impl Reconciler {
             }
         }
         journal.write(&changes, &facts).await;
+        failpoint::pass("runner.accepted");
         // Only now is it known what to keep.
         let retention: BTreeMap<_, _> = wanted.retention.iter().map(|of| (of.project, of.days)).collect();
         self.recordings.retain(retention);
         self.approvals.take_in(&wanted.answers);
+        self.workspaces.compare_with(&wanted.forks).await?;
         for desired in &wanted.sessions {
             self.sessions.lease(desired.session, lease_of(desired));
         }

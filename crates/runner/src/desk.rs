@@ -71,9 +71,19 @@ impl Ear for Desk {
         let hearers = &self.hearers;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges } => {
+            ToRunner::Desired {
+                generation,
+                sessions,
+                keep,
+                checks,
+                heartbeat_seconds,
+                retention,
+                answers,
+                merges,
+                forks,
+            } => {
                 hearers.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
-                let wanted = Wanted { generation, sessions, keep, checks, merges, retention, answers };
+                let wanted = Wanted { generation, sessions, keep, checks, merges, retention, answers, forks };
                 self.wanted.send_replace(Some(Arc::new(wanted)));
             }
             ToRunner::Ack { number } => {
@@ -82,9 +92,11 @@ impl Ear for Desk {
             ToRunner::Ask { id, ask } => hearers.asks.answer(link, id, ask),
             ToRunner::Watch { channel, session, from } => hearers.terminals.watch(link, channel, session, from),
             ToRunner::Unwatch { channel } => hearers.terminals.unwatch(channel),
-            ToRunner::Driver { channel, user } => hearers.terminals.driver(channel, user),
+            ToRunner::Driver { channel, user, lent_to } => hearers.terminals.driver(channel, user, lent_to),
             ToRunner::Snapshot { channel } => hearers.terminals.snapshot(link, channel),
-            ToRunner::Resize { channel, cols, rows } => hearers.terminals.resize(channel, cols, rows),
+            ToRunner::Resize { channel, cols, rows, if_fresh } => {
+                hearers.terminals.resize(channel, (cols, rows), if_fresh);
+            }
             ToRunner::Token { session, secret, lives_seconds } => {
                 let lives = lives_seconds.map(|seconds| Duration::from_secs(seconds.into()));
                 hearers.tokens.answer(session, secret, lives);

@@ -15,18 +15,22 @@ const SETTINGS: &str = ".config/shopfloor";
 /// The paths to hide. Missing default folders are created: only an existing folder can be hidden, and a hub that starts
 /// later would be visible.
 pub(crate) fn hidden(options: &Options, person: &BTreeMap<String, String>) -> Vec<PathBuf> {
-    let usual = usual(person);
-    for folder in usual.iter().filter(|folder| !folder.exists()) {
+    for folder in usual(person).iter().filter(|folder| !folder.exists()) {
         if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder) {
             tracing::debug!(folder = %folder.display(), %error, "could not create a folder to hide");
         }
     }
+    ours(options, person)
+}
+
+/// The same; creates nothing.
+pub(crate) fn ours(options: &Options, person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let account = agents::homes(person).into_iter().flat_map(|home| [home.join(DATA), home.join(SETTINGS)]);
     let above = options.data_dir.ancestors().skip(1).filter(|folder| is_of_a_hub(folder)).map(Path::to_owned);
     let own = [options.data_dir.clone(), options.config_dir.clone()];
     let noted = noted_places(&|name| person.get(name).cloned());
     let named = options.hidden.iter().cloned().chain(noted);
-    usual.into_iter().chain(account).chain(named).chain(above).chain(own).collect()
+    usual(person).into_iter().chain(account).chain(named).chain(above).chain(own).collect()
 }
 
 /// The default folders of hubs, runners and settings.

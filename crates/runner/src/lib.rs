@@ -1,4 +1,4 @@
-//! The execution plane of one machine: the link to the hub, the journal, and the sessions that the hub wants.
+//! A runner lets Shopfloor start agents on a machine: the link to the hub, the journal, and the sessions that the hub wants.
 
 mod about;
 mod adapters;
@@ -13,6 +13,7 @@ mod desk;
 mod disk;
 mod folders;
 mod hidden;
+mod index;
 mod journal;
 mod lease;
 mod link;

@@ -30,10 +30,14 @@ pub struct Options {
     pub version: String,
     /// Rules for fetching repositories.
     pub git: worktree::Options,
+    /// Whether git also uses the credential helpers that the person's own git settings name.
+    pub own_helpers: bool,
     /// Disk quota of workspaces and shared object stores; `None`: no limit.
     pub disk_quota: Option<u64>,
     /// Disk quota of recordings; `None`: no limit.
     pub recordings_limit: Option<u64>,
+    /// Maximum size of the text of terminals that searches find, in bytes.
+    pub search_limit: u64,
     /// How long a stopped session may take to exit.
     pub stop_grace: Duration,
     /// How much to lower the priority of sessions below that of the runner and the hosts, from 0 to 19.
@@ -75,8 +79,10 @@ impl Options {
             exe: exe.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             git: worktree::Options::default(),
+            own_helpers: false,
             disk_quota: None,
             recordings_limit: Some(20 * 1024 * 1024 * 1024),
+            search_limit: 32 * 1024 * 1024,
             stop_grace: Duration::from_secs(10),
             session_nice: 10,
             session_limits: terminal::Limits::default(),

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::JournalError;
 use crate::clock::now;
 use crate::folders::Folders;
+use crate::index::Index;
 use crate::journal::{Change, Journal, SessionRow};
 use crate::link::Link;
 
@@ -48,6 +49,7 @@ pub(crate) fn glance(dir: &Path) -> Size {
 pub(crate) struct Recordings {
     journal: Arc<Journal>,
     folders: Folders,
+    index: Arc<Index>,
     /// Maximum disk usage; `None`: no limit.
     limit: Option<u64>,
     /// How many days to keep each project's recordings, once the hub has sent it.
@@ -60,10 +62,11 @@ impl Recordings {
     pub(crate) fn new(
         journal: Arc<Journal>,
         folders: Folders,
+        index: Arc<Index>,
         limit: Option<u64>,
         link: watch::Receiver<Option<Link>>,
     ) -> Self {
-        Self { journal, folders, limit, retention: watch::Sender::default(), link }
+        Self { journal, folders, index, limit, retention: watch::Sender::default(), link }
     }
 
     /// Takes over the hub's retention in days for each project; empty: unknown.
@@ -138,6 +141,7 @@ impl Recordings {
             Ok(Err(error)) => return tracing::warn!(%session, %error, "could not delete a recording"),
             Err(_) => return,
         };
+        self.index.forget(session).await;
         tracing::info!(%session, bytes = before.disk_bytes, "{why}");
         let mut memory = row.memory.clone();
         memory.forgotten = true;

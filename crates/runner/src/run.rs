@@ -16,6 +16,7 @@ use crate::clock::now;
 use crate::desired::Reconciler;
 use crate::desk::{Desk, Hearers};
 use crate::disk::Disk;
+use crate::index::{Follower, Index};
 use crate::journal::Journal;
 use crate::lease::{Leases, Pulse};
 use crate::machine::Machine;
@@ -25,7 +26,7 @@ use crate::sessions::{Sessions, Supervisor};
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::{Occupants, Workspaces, follow_changes};
-use crate::{JournalError, Options, about, link, programs};
+use crate::{JournalError, Options, about, index, link, programs};
 
 /// How many requests to answer at once.
 const ASKS: usize = 6;
@@ -55,10 +56,13 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     let person: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    if options.git.author.is_none()
-        && let Some(git) = programs::find("git", &person)
-    {
-        options.git.author = worktree::author(&git, &person).await;
+    if let Some(git) = programs::find("git", &person) {
+        if options.git.author.is_none() {
+            options.git.author = worktree::author(&git, &person).await;
+        }
+        if options.own_helpers {
+            options.git.helpers = worktree::helpers(&git, &person).await;
+        }
     }
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
     let options = Arc::new(options);
@@ -90,7 +94,9 @@ async fn set_up(
     let tokens = Arc::new(Tokens::new(link.subscribe()));
     let bundles = Arc::new(Bundles::new(folders));
     let limit = options.recordings_limit;
-    let recordings = Arc::new(Recordings::new(journal.clone(), folders.clone(), limit, link.subscribe()));
+    let index = Index::new(folders, options.search_limit, index::PATIENCE);
+    let recordings =
+        Arc::new(Recordings::new(journal.clone(), folders.clone(), index.clone(), limit, link.subscribe()));
     let (watcher, changes) = worktrees.watch(Tempo::default());
     let workspaces = Arc::new(Workspaces::new(
         (worktrees, watcher),
@@ -104,6 +110,7 @@ async fn set_up(
         journal: journal.clone(),
         machine: machine.clone(),
         workspaces: workspaces.clone(),
+        index: index.clone(),
         approvals: approvals.clone(),
         tokens: tokens.clone(),
         pulse: pulse.clone(),
@@ -130,6 +137,13 @@ async fn set_up(
     let looked_after = journal.clone();
     background.spawn(async move { looked_after.look_after().await });
     resume(journal, &workspaces, &supervisor).await?;
+    let follower = Follower {
+        index: index.clone(),
+        journal: journal.clone(),
+        machine: machine.clone(),
+        sessions: sessions.clone(),
+    };
+    background.spawn(follower.follow());
     checker.resume().await?;
     merger.resume().await?;
     let disk = Disk {
@@ -152,6 +166,7 @@ async fn set_up(
         merger,
         approvals,
         recordings: recordings.clone(),
+        workspaces: workspaces.clone(),
     };
     let asks = Asks {
         journal: journal.clone(),
@@ -159,6 +174,7 @@ async fn set_up(
         sessions: sessions.clone(),
         workspaces,
         bundles,
+        index,
         turns: Semaphore::new(ASKS),
         background: background.clone(),
     };

@@ -1,12 +1,15 @@
 //! Publishes branches, and packs accepted work for other runners.
 
-use domain::ReportId;
-use protocol::link::{Bundle, MAX_BUNDLE, PublishWork, Published};
+use domain::{HandoffId, ReportId, WorkspaceId};
+use protocol::link::{Bundle, KeptAll, MAX_BUNDLE, PublishWork, Published};
 use protocol::{Problem, ProblemKind};
 use worktree::{BranchName, Location, Oid, Worktrees};
 
 use super::Asks;
 use crate::workspaces::problem;
+
+/// How many uncommitted paths to name.
+const DIRTY: usize = 200;
 
 impl Asks {
     /// Makes a branch with this work appear at its repository.
@@ -21,7 +24,10 @@ impl Asks {
         let location = self.location(location)?;
         let branch: BranchName = branch.parse().map_err(problem)?;
         let commit = match work {
-            PublishWork::Kept { report, commit } => kept(worktrees, &location, report, &commit).await?,
+            PublishWork::Kept { report, commit } => kept(worktrees, &location, &report.to_string(), &commit).await?,
+            PublishWork::Handoff { handoff, commit } => {
+                kept(worktrees, &location, &handoff.to_string(), &commit).await?
+            }
             PublishWork::Workspace { workspace } => {
                 worktrees.keep_work(workspace, &workspace.to_string()).await.map_err(problem)?.commit
             }
@@ -30,6 +36,22 @@ impl Asks {
         worktrees.publish(&location, &branch, &commit, replaces.as_ref()).await.map_err(problem)?;
         let default_branch = worktrees.default_branch(&location).await.map_err(problem)?;
         Ok(Published { commit: commit.to_string(), default_branch: default_branch.map(|name| name.to_string()) })
+    }
+
+    /// Keeps everything in a workspace for a handoff.
+    pub(super) async fn keep_all(&self, workspace: WorkspaceId, handoff: HandoffId) -> Result<KeptAll, Problem> {
+        let message = format!("Work in progress, handed off as {handoff}");
+        let worktrees = &self.workspaces.worktrees;
+        let all = worktrees.keep_everything(workspace, &handoff.to_string(), &message).await.map_err(problem)?;
+        let dirty = all.dirty.iter().take(DIRTY).map(|path| path.to_string_lossy().into_owned()).collect();
+        Ok(KeptAll {
+            base: all.kept.base.map(|base| base.to_string()),
+            head: all.head.map(|head| head.to_string()),
+            tree: all.kept.tree.to_string(),
+            commit: all.kept.commit.to_string(),
+            dirty,
+            more_dirty: all.dirty.len().saturating_sub(DIRTY) as u64,
+        })
     }
 
     /// Packs accepted work that was kept here.
@@ -47,9 +69,9 @@ impl Asks {
 }
 
 /// The commit of accepted work, if it is what the hub means.
-async fn kept(worktrees: &Worktrees, location: &Location, report: ReportId, commit: &str) -> Result<Oid, Problem> {
-    let found = worktrees.kept(location, &report.to_string()).await.map_err(problem)?;
-    found.filter(|found| found.as_str() == commit).ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, "this runner no longer has the accepted work: run the task again")
-    })
+async fn kept(worktrees: &Worktrees, location: &Location, name: &str, commit: &str) -> Result<Oid, Problem> {
+    let found = worktrees.kept(location, name).await.map_err(problem)?;
+    found
+        .filter(|found| found.as_str() == commit)
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound, "this runner no longer has that work: run the task again"))
 }

@@ -2,9 +2,12 @@
 
 mod diff;
 mod land;
+mod look;
 mod pull_request;
 mod recording;
+mod screen;
 mod setup;
+mod tips;
 
 pub(crate) use recording::log;
 
@@ -21,6 +24,7 @@ use worktree::Worktrees;
 
 use crate::background::Background;
 use crate::bundles::Bundles;
+use crate::index::Index;
 use crate::journal::Journal;
 use crate::link::Link;
 use crate::machine::Machine;
@@ -42,6 +46,7 @@ pub(crate) struct Asks {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) workspaces: Arc<Workspaces>,
     pub(crate) bundles: Arc<Bundles>,
+    pub(crate) index: Arc<Index>,
     /// How many requests to answer at once.
     pub(crate) turns: Semaphore,
     pub(crate) background: Background,
@@ -64,11 +69,15 @@ impl Asks {
         if let RunnerAsk::Send { session, text, submit } = ask {
             return say(&self.sessions, session, text, submit).await;
         }
+        // It has a short time, and no large files to read.
+        if let RunnerAsk::Search { text, projects, limit } = ask {
+            return self.index.search(&text, &projects, limit).await.map(RunnerAnswer::Lines);
+        }
         // A few at a time: a caller with many requests waits, and others do not notice.
         let _turn =
             self.turns.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner is stopping"))?;
         match ask {
-            RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
+            RunnerAsk::Send { .. } | RunnerAsk::Search { .. } => Ok(RunnerAnswer::Done),
             RunnerAsk::Log { session, lines, setup } => {
                 // Before there is a terminal, people want to read the setup's output.
                 if setup || !left_a_trace(&self.machine.folders.session(session)) {
@@ -79,6 +88,9 @@ impl Asks {
                 }
                 let dir = written(self.machine.folders.session(session)).await;
                 on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
+            }
+            RunnerAsk::Screen { session } => {
+                screen::screen(&self.machine.folders.session(session)).await.map(RunnerAnswer::Screen)
             }
             RunnerAsk::RecordingShow { session } => {
                 let dir = written(self.machine.folders.session(session)).await;
@@ -124,10 +136,15 @@ impl Asks {
                 let published = self.publish(&location, work, &branch, replaces.as_deref()).await;
                 published.map(RunnerAnswer::Published)
             }
+            RunnerAsk::Tips { location } => self.tips(&location).await.map(RunnerAnswer::Tips),
+            RunnerAsk::KeepAll { workspace, handoff } => {
+                self.keep_all(workspace, handoff).await.map(RunnerAnswer::KeptAll)
+            }
             RunnerAsk::PullRequest { location, branch, target, title, body } => {
                 let opened = self.pull_request(&location, &branch, &target, &title, &body).await;
                 opened.map(RunnerAnswer::PullRequest)
             }
+            RunnerAsk::Look { path } => self.look(&path).await.map(RunnerAnswer::Seen),
             RunnerAsk::Discard { workspace } => self.workspaces.discard(workspace).await.map(|()| RunnerAnswer::Done),
             RunnerAsk::Clean { workspace } => self.workspaces.clean(workspace).await.map(|()| RunnerAnswer::Done),
         }

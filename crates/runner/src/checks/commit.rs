@@ -1,11 +1,12 @@
 //! Commits the work of an agent that cannot commit, before its report is checked.
 
-use agents::{Autonomy, Mode};
+use agents::Mode;
 use domain::SessionMode;
 use protocol::link::DesiredCheck;
 use worktree::Examined;
 
 use super::Checker;
+use crate::sessions::autonomy;
 
 /// Maximum length of a message's first line.
 const SUBJECT: usize = 72;
@@ -46,7 +47,7 @@ async fn can_commit(checker: &Checker, check: &DesiredCheck) -> Option<bool> {
         SessionMode::Interactive => Mode::Interactive,
         SessionMode::Headless => Mode::Headless,
     };
-    let autonomy = if last.desired.sandbox.is_some() { Autonomy::Full } else { Autonomy::Edit };
+    let autonomy = autonomy(last.desired.asks, last.desired.sandbox.is_some());
     (!adapter.takes_argv(mode)).then(|| adapter.commits(autonomy))
 }
 

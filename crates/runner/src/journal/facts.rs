@@ -117,6 +117,7 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         | FactBody::MergeTested { run, .. }
         | FactBody::MergeLanded { run, .. } => ("", run.to_string()),
         FactBody::WorkspaceStats { workspace, .. } => ("stats", workspace.to_string()),
+        FactBody::WorkspaceWork { workspace, .. } => ("work", workspace.to_string()),
     }
 }
 

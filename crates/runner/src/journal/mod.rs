@@ -123,4 +123,4 @@ async fn head(connection: &mut SqliteConnection) -> Result<Head, JournalError> {
 #[cfg(test)]
 mod full_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -36,6 +36,8 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
             from: None,
         },
         task: None,
+        step: None,
+        asks: false,
     }
 }
 

@@ -35,12 +35,13 @@ const SLACK: Duration = Duration::from_secs(1);
 type Sink = SplitSink<client::RawSocket, Message>;
 type Stream = SplitStream<client::RawSocket>;
 
-/// Connects and serves the connection until it ends; always returns a reason.
+/// Connects and serves the connection until it ends; always returns a reason. `welcomed` is when the hub's welcome came.
 pub(super) async fn once(
     options: &Options,
     journal: &Journal,
     about: &mut watch::Receiver<RunnerAbout>,
     ear: &dyn Ear,
+    welcomed: &mut Option<Instant>,
 ) -> Result<Infallible, LinkError> {
     let config = WebSocketConfig::default()
         .read_buffer_size(8 * 1024)
@@ -53,6 +54,7 @@ pub(super) async fn once(
     let newest = about.borrow_and_update().clone();
     let greeted = Instant::now();
     let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options).await?;
+    *welcomed = Some(Instant::now());
     tracing::info!(hub = options.hub, "linked to the hub");
     let link = Link::new();
     let _over = Over { link: &link, ear };

@@ -1,12 +1,13 @@
 //! The link to the hub: one outgoing WebSocket, reconnected forever. Knows frames, not their meaning.
 
 mod connection;
+mod retry;
 mod sending;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use client::{Backoff, ClientError};
+use client::ClientError;
 use domain::UserId;
 use protocol::link::{RunnerTrouble, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use crate::Options;
 use crate::journal::{Journal, Trouble};
 
+use retry::Retry;
 pub(crate) use sending::{Cut, Lane, Link};
 
 /// Receives the hub's frames. Must not block: the next keystroke waits behind it.
@@ -94,18 +96,14 @@ pub(crate) async fn run(
     ear: Arc<dyn Ear>,
 ) {
     let patience = options.patience;
-    let mut backoff = Backoff::new(patience.first_wait, patience.longest_wait);
+    let mut retry = Retry::new(patience);
     loop {
-        let began = Instant::now();
-        let error = match connection::once(&options, &journal, &mut about, &*ear).await {
+        let mut welcomed = None;
+        let error = match connection::once(&options, &journal, &mut about, &*ear, &mut welcomed).await {
             Ok(never) => match never {},
             Err(error) => error,
         };
-        // A hub that accepts and then fails must not be retried without a pause.
-        if began.elapsed() > patience.longest_wait {
-            backoff.reset();
-        }
-        let wait = if error.needs_somebody() { jittered(patience.refused_wait) } else { backoff.next_wait() };
+        let wait = retry.after(welcomed.map(|at: Instant| at.elapsed()), error.needs_somebody());
         let seconds = wait.as_secs_f32();
         if error.needs_somebody() {
             tracing::error!(
@@ -118,10 +116,6 @@ pub(crate) async fn run(
         }
         tokio::time::sleep(wait).await;
     }
-}
-
-fn jittered(wait: Duration) -> Duration {
-    Backoff::new(wait, wait).next_wait()
 }
 
 fn told(error: &LinkError) -> String {

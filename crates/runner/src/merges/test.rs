@@ -57,7 +57,7 @@ impl Merger {
         let _turn = self.turns.acquire().await.map_err(|error| error.to_string())?;
         self.journal.tell(FactBody::MergeBegan { run: merge.run }).await;
         tracing::info!(run = %merge.run, commit = %top, "checking a stack");
-        let checkout = self.worktrees.checkout_clean(&location, &top).await.map_err(text)?;
+        let checkout = self.worktrees.checkout_clean(&location, &top, &merge.repository.copy).await.map_err(text)?;
         test.checks = self.run_checks(merge, checks, &checkout).await?;
         Ok(test)
     }

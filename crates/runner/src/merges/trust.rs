@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use worktree::Oid;
 
 use super::Merger;
-use crate::approvals::{command_line, named, wish};
+use crate::approvals::{command_line, named, to_copy, wish};
 
 impl Merger {
     /// Waits for the owner's answer to using a repository that others chose.
@@ -25,6 +25,7 @@ impl Merger {
             wishes.extend(checks.iter().map(|check| wish(ApprovalKind::Command, command_line(&check.argv))));
         }
         if merge.repository_by.is_some() {
+            wishes.extend(to_copy(&merge.repository));
             wishes.extend(setup(merge).map(|line| wish(ApprovalKind::Setup, line.to_owned())));
         }
         if let Some(by) = &merge.code_by {

@@ -98,10 +98,13 @@ async fn start(
         () = supervisor.journal.write(&changes, &[]) => {}
         cut_off = stopped(inbox) => return unstarted(cut_off),
     }
+    failpoint::pass("runner.starting");
     tracing::info!(%session, agent = row.desired.agent, "starting a session");
     match HostLink::start(&dir, &supervisor.machine.options.exe).await {
         Ok((host, events)) => {
+            failpoint::pass("runner.started");
             running(&supervisor.journal, row).await;
+            failpoint::pass("runner.running");
             Begun::Running(host, events)
         }
         Err(LinkError::Ended(exit)) => Begun::Ended(exit),

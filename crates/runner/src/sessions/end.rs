@@ -100,7 +100,10 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
     row.step = Step::Ended;
     facts.push(FactBody::SessionState { session, state });
     let changes = [Change::Step(session, Step::Ended), Change::Memory(session, Box::new(row.memory.clone()))];
+    failpoint::pass("runner.ended");
     supervisor.journal.write(&changes, &facts).await;
+    failpoint::pass("runner.end_written");
+    supervisor.index.ended(session);
     let (workspaces, workspace) = (workspaces.clone(), row.desired.workspace.workspace);
     supervisor.background.spawn(async move {
         workspaces.measure(workspace).await;

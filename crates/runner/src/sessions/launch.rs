@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
 use domain::{SessionMode, SessionStatus};
+use protocol::link::DesiredStep;
 use terminal::Spec;
 
 use super::state::At;
@@ -88,8 +89,7 @@ pub(super) fn request(machine: &Machine, row: &SessionRow, workspace: &Path) -> 
         system: some(&desired.context),
         conversation: desired.conversation.clone(),
         argv: desired.argv.clone(),
-        // Skipping permission prompts is only for a contained agent.
-        autonomy: if sandbox::sandbox_of(row).is_some() { Autonomy::Full } else { Autonomy::Edit },
+        autonomy: autonomy(row.desired.asks, sandbox::sandbox_of(row).is_some()),
         trusted: false,
         shell: machine.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
         home: machine.person.get("HOME").map(PathBuf::from),
@@ -135,6 +135,7 @@ fn spec(
     env = agents::merge(env, ours.map(|(name, value)| (name.to_owned(), value)));
     env = agents::merge(env, place.port_variables());
     env = agents::merge(env, desired.task.iter().flat_map(|task| task::variables(task, &dir)));
+    env = agents::merge(env, desired.step.iter().map(key));
     let files = launch.files.iter().map(|file| dir.join(&file.name)).chain([token::folder(&dir)]).collect();
     let argv = sandbox::contain(
         machine,
@@ -162,6 +163,11 @@ fn spec(
     })
 }
 
+/// The idempotency key of an attempt of a step: what it does elsewhere can carry it.
+fn key(step: &DesiredStep) -> (String, String) {
+    ("SHOPFLOOR_KEY".to_owned(), format!("{}/{}/{}", step.execution, step.path, step.attempt))
+}
+
 fn title(row: &SessionRow, adapter: &Adapter) -> String {
     let first = task::prompt(&row.desired).lines().next().unwrap_or_default().trim();
     let title = if !first.is_empty() {
@@ -172,4 +178,13 @@ fn title(row: &SessionRow, adapter: &Adapter) -> String {
         row.desired.argv.join(" ")
     };
     title.chars().filter(|c| !c.is_control()).take(120).collect()
+}
+
+/// What an agent may do without asking. Skipping permission prompts is only for a contained one.
+pub(crate) fn autonomy(asks: bool, contained: bool) -> Autonomy {
+    match (asks, contained) {
+        (true, _) => Autonomy::Ask,
+        (false, true) => Autonomy::Full,
+        (false, false) => Autonomy::Edit,
+    }
 }

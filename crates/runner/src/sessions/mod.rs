@@ -21,6 +21,7 @@ mod token;
 mod trust;
 
 pub(crate) use actor::left_a_trace;
+pub(crate) use launch::autonomy;
 pub(crate) use sandbox::contain;
 pub(crate) use state::lost;
 pub(crate) use supervisor::Supervisor;
@@ -205,6 +206,11 @@ impl Sessions {
             }
         });
         looked.await.ok()
+    }
+
+    /// Every session that has not exited.
+    pub(crate) fn all(&self) -> Vec<SessionId> {
+        self.active.lock().keys().copied().collect()
     }
 
     /// The sessions that work in a workspace.

@@ -20,9 +20,11 @@ const LINES: usize = 40;
 const TERMINAL: usize = 4000;
 const LONGEST: usize = 32 * 1024;
 
-/// The last message of a session that worked on a task; `None` if there is none.
+/// The last message of a session that worked on a task or a step; `None` if there is none.
 pub(super) async fn said(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> Option<FactBody> {
-    row.desired.task.as_ref()?;
+    if row.desired.task.is_none() && row.desired.step.is_none() {
+        return None;
+    }
     let how = how(machine, workspaces, row).await;
     let file = match &how.events {
         Some(events) => Some(events.clone()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Sessions, actor};
 use crate::approvals::Approvals;
 use crate::background::Background;
+use crate::index::Index;
 use crate::journal::{Journal, SessionRow};
 use crate::lease::Pulse;
 use crate::machine::Machine;
@@ -18,6 +19,7 @@ pub(crate) struct Supervisor {
     pub(crate) journal: Arc<Journal>,
     pub(crate) machine: Arc<Machine>,
     pub(crate) workspaces: Arc<Workspaces>,
+    pub(crate) index: Arc<Index>,
     /// Other people's text runs only with the approval of the runner's owner.
     pub(crate) approvals: Arc<Approvals>,
     /// Each agent has its own token.

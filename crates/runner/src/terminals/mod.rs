@@ -21,7 +21,12 @@ enum Wish {
     Input(Vec<u8>),
     Credit(u64),
     Snapshot,
-    Resize(u16, u16),
+    Resize {
+        size: (u16, u16),
+        if_fresh: bool,
+    },
+    /// Put a marker into the recording.
+    Mark(String),
 }
 
 /// The terminals shown on the current connection.
@@ -50,10 +55,18 @@ struct Shown {
 struct Channel {
     session: SessionId,
     /// Who types, if known.
-    driver: Option<UserId>,
+    driver: Option<Driver>,
     wishes: mpsc::UnboundedSender<Wish>,
     /// Ends the showing with the entry.
     _shown: DropGuard,
+}
+
+/// Who types on a channel.
+#[derive(Debug)]
+struct Driver {
+    user: UserId,
+    /// Whether the owner handed the keyboard to them.
+    lent: bool,
 }
 
 impl Terminals {
@@ -108,16 +121,16 @@ impl Terminals {
         self.shown.lock().channels.remove(&channel);
     }
 
-    pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {
-        self.wish(channel, Wish::Resize(cols, rows));
+    pub(crate) fn resize(&self, channel: u32, size: (u16, u16), if_fresh: bool) {
+        self.wish(channel, Wish::Resize { size, if_fresh });
     }
 
-    /// Types, if the runner's owner does.
+    /// Types, if the runner's owner does, or the person to whom they handed the keyboard.
     pub(crate) fn input(&self, channel: u32, bytes: Vec<u8>) {
         let owners = {
             let shown = self.shown.lock();
-            let driver = shown.channels.get(&channel).and_then(|channel| channel.driver);
-            driver.is_some() && driver == shown.owner
+            let driver = shown.channels.get(&channel).and_then(|channel| channel.driver.as_ref());
+            driver.is_some_and(|driver| driver.lent || Some(driver.user) == shown.owner)
         };
         if owners {
             self.wish(channel, Wish::Input(bytes));
@@ -126,10 +139,18 @@ impl Terminals {
         }
     }
 
-    /// Sets who types on the channel.
-    pub(crate) fn driver(&self, channel: u32, user: UserId) {
-        if let Some(channel) = self.shown.lock().channels.get_mut(&channel) {
-            channel.driver = Some(user);
+    /// Sets who types on the channel. The recording says when that is not the owner.
+    pub(crate) fn driver(&self, channel: u32, user: UserId, lent_to: Option<String>) {
+        let mut shown = self.shown.lock();
+        let Some(channel) = shown.channels.get_mut(&channel) else { return };
+        let before = channel.driver.replace(Driver { user, lent: lent_to.is_some() });
+        let mark = match lent_to {
+            Some(name) => Some(format!("{name} types")),
+            None => before.filter(|driver| driver.lent).map(|_| "the owner types again".to_owned()),
+        };
+        if let Some(mark) = mark {
+            // Nobody receives it once the terminal has ended.
+            let _ = channel.wishes.send(Wish::Mark(mark));
         }
     }
 

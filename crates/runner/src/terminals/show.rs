@@ -118,7 +118,9 @@ async fn obey(host: &HostLink, wishes: &mut mpsc::UnboundedReceiver<Wish>, asked
                 asked.store(true, Ordering::Relaxed);
                 host.snapshot()
             }
-            Wish::Resize(cols, rows) => host.resize(cols, rows),
+            Wish::Mark(text) => host.mark("keyboard", text),
+            Wish::Resize { size: (cols, rows), if_fresh: false } => host.resize(cols, rows),
+            Wish::Resize { size: (cols, rows), if_fresh: true } => host.resize_if_fresh(cols, rows),
         };
     }
 }

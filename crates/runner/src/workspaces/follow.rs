@@ -13,6 +13,7 @@ pub(crate) async fn follow_changes(workspaces: Arc<Workspaces>, mut events: mpsc
         match event {
             Event::Stats { workspace, stats } => workspaces.counted(workspace, &stats).await,
             Event::Saved { workspace, save } => workspaces.saved(workspace, save.at).await,
+            Event::Work { workspace, work } => workspaces.described(workspace, &work).await,
             Event::Failed { workspace, why } => tracing::warn!(%workspace, why, "could not watch a workspace"),
         }
     }

@@ -8,15 +8,16 @@ mod ports;
 mod printed;
 mod restore;
 mod save;
+mod work;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::WorkspaceId;
+use domain::{ProjectId, WorkspaceId};
 use parking_lot::Mutex;
 use protocol::PortRange;
-use worktree::{Watcher, Worktrees};
+use worktree::{Oid, Watcher, Worktrees};
 
 use crate::bundles::Bundles;
 use crate::checks::Checks;
@@ -47,6 +48,8 @@ pub(crate) struct Workspaces {
     ports: tokio::sync::Mutex<()>,
     /// One at a time changes the stored state.
     counting: tokio::sync::Mutex<()>,
+    /// What the hub wants the work of each project's workspaces to be described against.
+    forks: Mutex<HashMap<ProjectId, Vec<Oid>>>,
 }
 
 /// The sessions and checks that work in workspaces.
@@ -73,8 +76,8 @@ impl Workspaces {
         bundles: Arc<Bundles>,
         occupants: Occupants,
     ) -> Self {
-        let (busy, ports, counting) = Default::default();
-        Self { worktrees, watcher, journal, machine, bundles, occupants, busy, ports, counting }
+        let (busy, ports, counting, forks) = Default::default();
+        Self { worktrees, watcher, journal, machine, bundles, occupants, busy, ports, counting, forks }
     }
 
     /// The folder of an existing workspace.

@@ -33,6 +33,7 @@ impl Workspaces {
             row.used_at = now();
         });
         let Some(before) = before.await else { return };
+        self.describe(workspace, before.project);
         if before.head.is_some() && before.head != counted.head && counted.ahead > 0 {
             let head: String = counted.head.iter().flat_map(|head| head.chars().take(10)).collect();
             for session in self.occupants.sessions.in_workspace(workspace) {
@@ -90,6 +91,7 @@ pub(crate) fn checked_out(branch: Option<&str>, head: Option<&str>) -> Option<Ch
 fn told(counted: &worktree::GitStats) -> GitStats {
     GitStats {
         checked_out: checked_out(counted.branch.as_deref(), counted.head.as_deref()),
+        head: counted.head.clone(),
         ahead: counted.ahead,
         behind: counted.behind,
         files: counted.files,

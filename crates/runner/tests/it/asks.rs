@@ -157,3 +157,21 @@ async fn a_deleted_workspace_folder_is_recreated_by_a_running_runner() {
     let shown = String::from_utf8(output(&runner.session_dir(second.session))).unwrap();
     assert_eq!(shown, "mine\r\n M file.txt\r\n?? fresh.txt\r\n");
 }
+
+#[tokio::test]
+async fn the_screen_of_a_running_session_is_a_small_text() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("printf '\\033[31mone\\033[0m\\r\\n  two'; read line");
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "two").await;
+    let screen = hub.ask(RunnerAsk::Screen { session: session.session }).await.unwrap();
+    let RunnerAnswer::Screen(screen) = screen else { panic!("{screen:?}") };
+    assert_eq!(screen.lines, ["one", "  two"]);
+    assert!(screen.cols > 0 && screen.rows > 0);
+    hub.desire(vec![stopped(&session)]);
+    hub.over(session.session).await;
+    let over = hub.ask(RunnerAsk::Screen { session: session.session }).await;
+    assert_eq!(over.map_err(|problem| problem.kind), Err(ProblemKind::Conflict));
+}

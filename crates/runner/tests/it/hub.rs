@@ -8,8 +8,8 @@ use domain::{ApprovalKind, HubId, ProjectId, RunnerId, SessionId, UserId};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use protocol::link::{
-    Changes, DesiredCheck, DesiredMerge, DesiredSession, Fact, FactBody, FromRunner, MergeLand, MergeTest, Retention,
-    RunnerAnswer, RunnerAsk, Subject, ToRunner, Wish, WishAnswer,
+    Changes, DesiredCheck, DesiredMerge, DesiredSession, Fact, FactBody, FromRunner, MergeLand, MergeTest,
+    ProjectForks, Retention, RunnerAnswer, RunnerAsk, Subject, ToRunner, Wish, WishAnswer,
 };
 use protocol::terminal::TerminalFrame;
 use protocol::{CriterionResult, PROTOCOL, Problem, RunnerAbout, SessionState};
@@ -46,6 +46,7 @@ struct State {
     keep: Vec<SessionId>,
     checks: Vec<DesiredCheck>,
     merges: Vec<DesiredMerge>,
+    forks: Vec<ProjectForks>,
     acknowledging: bool,
     acknowledged: u64,
     refusing: bool,
@@ -82,6 +83,7 @@ impl FakeHub {
             keep: Vec::new(),
             checks: Vec::new(),
             merges: Vec::new(),
+            forks: Vec::new(),
             acknowledging: true,
             acknowledged: 0,
             refusing: false,
@@ -154,6 +156,16 @@ impl FakeHub {
             _ => None,
         })
         .await
+    }
+
+    /// Sets what to describe work against, and sends it twice.
+    pub(crate) fn name_forks(&self, forks: Vec<ProjectForks>) {
+        let (generation, sessions, keep) = {
+            let mut state = self.shared.state.lock();
+            state.forks = forks;
+            (state.generation + 1, state.sessions.clone(), state.keep.clone())
+        };
+        self.desire_from(generation, sessions, keep);
     }
 
     /// Sets the desired merge runs, and sends them twice.
@@ -381,8 +393,8 @@ impl Shared {
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
         let (heartbeat_seconds, retention) = (state.heartbeat, state.retention.clone());
         let (checks, answers) = (state.checks.clone(), state.allowed.clone());
-        let merges = state.merges.clone();
-        ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges }
+        let (merges, forks) = (state.merges.clone(), state.forks.clone());
+        ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges, forks }
     }
 
     fn ring(&self) {

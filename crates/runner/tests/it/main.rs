@@ -13,6 +13,7 @@ mod isolation;
 mod kept;
 mod link;
 mod merges;
+mod overlaps;
 mod pull_requests;
 mod restarts;
 mod sessions;

@@ -120,6 +120,26 @@ async fn a_stack_is_checked_in_a_clean_checkout_and_lands_as_it_was_tested() {
 }
 
 #[tokio::test]
+async fn checks_have_the_copied_files_and_the_commit_has_not() {
+    let origin = fixture(&[("README.md", "one\n"), (".gitignore", ".env\nlocal/\n")]);
+    let path = origin.path();
+    branch(path, "one", "one.txt", "1\n");
+    std::fs::write(path.join(".env"), "TOKEN=5\n").unwrap();
+    std::fs::write(path.join("README.md"), "unsaved\n").unwrap();
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let checks =
+        ["grep -q TOKEN=5 .env && grep -q one README.md && test -z \"$(git status --porcelain)$(git ls-files .env)\""];
+    let mut wanted = test(path, &["one"], &checks);
+    wanted.repository.copy = vec![".env".to_owned(), "README.md".to_owned()];
+    hub.want_merged(vec![wanted.clone()]);
+    let tested = hub.tested(&wanted).await;
+    assert_eq!(tested.trouble, None);
+    assert_eq!(tested.checks[0].outcome, CheckOutcome::Passed, "{}", tested.checks[0].log);
+}
+
+#[tokio::test]
 async fn each_candidate_that_cannot_be_merged_says_why_and_no_check_runs() {
     let origin = fixture(&[("README.md", "one\n")]);
     let path = origin.path();

@@ -157,6 +157,7 @@ async fn an_older_generation_is_refused() {
             retention: vec![],
             answers: vec![],
             merges: vec![],
+            forks: vec![],
         };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };

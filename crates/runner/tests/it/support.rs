@@ -146,6 +146,8 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
         rows: 32,
         workspace: empty_workspace(),
         task: None,
+        step: None,
+        asks: false,
     }
 }
 

@@ -81,7 +81,7 @@ async fn nothing_is_sent_without_watchers_and_the_screen_comes_at_once() {
     assert!(matches!(hub.frames()[0], TerminalFrame::Snapshot { channel: 7, .. }), "{:?}", hub.frames());
     // The same again changes nothing.
     watch(&hub, 7, session.session, None);
-    hub.send(&ToRunner::Driver { channel: 7, user: hub.owner });
+    hub.send(&ToRunner::Driver { channel: 7, user: hub.owner, lent_to: None });
     typed(&hub, 7, "typed\r");
     shows(&hub, 7, "typed\ntyped").await;
     let snapshots = hub.frames().iter().filter(|frame| matches!(frame, TerminalFrame::Snapshot { .. })).count();
@@ -108,11 +108,19 @@ async fn only_the_owner_types() {
     watch(&hub, 1, session.session, None);
     shows(&hub, 1, "ready").await;
     typed(&hub, 1, "nobody said who\r");
-    hub.send(&ToRunner::Driver { channel: 1, user: UserId::generate() });
+    hub.send(&ToRunner::Driver { channel: 1, user: UserId::generate(), lent_to: None });
     typed(&hub, 1, "somebody else\r");
-    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner });
+    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner, lent_to: None });
     typed(&hub, 1, "the owner\r");
     shows(&hub, 1, "the owner").await;
+    hub.send(&ToRunner::Driver { channel: 1, user: UserId::generate(), lent_to: Some("Bo".to_owned()) });
+    typed(&hub, 1, "the guest\r");
+    shows(&hub, 1, "the guest").await;
+    hub.send(&ToRunner::Driver { channel: 1, user: UserId::generate(), lent_to: None });
+    typed(&hub, 1, "somebody later\r");
+    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner, lent_to: None });
+    typed(&hub, 1, "the owner again\r");
+    shows(&hub, 1, "the owner again").await;
     let shown = screen(&hub.frames(), 1).0.text();
     assert!(!shown.contains("nobody") && !shown.contains("somebody"), "{shown}");
 }
@@ -126,8 +134,8 @@ async fn a_resize_is_sent_and_a_returning_watcher_resumes() {
     hub.desire(vec![session.clone()]);
     watch(&hub, 1, session.session, None);
     shows(&hub, 1, "ready").await;
-    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner });
-    hub.send(&ToRunner::Resize { channel: 1, cols: 99, rows: 33 });
+    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner, lent_to: None });
+    hub.send(&ToRunner::Resize { channel: 1, cols: 99, rows: 33, if_fresh: false });
     typed(&hub, 1, "\r");
     shows(&hub, 1, "33 99").await;
     let (_, at, _) = screen(&hub.frames(), 1);
@@ -136,7 +144,7 @@ async fn a_resize_is_sent_and_a_returning_watcher_resumes() {
     hub.connected(2).await;
     hub.forget_frames();
     watch(&hub, 5, session.session, Some(at));
-    hub.send(&ToRunner::Driver { channel: 5, user: hub.owner });
+    hub.send(&ToRunner::Driver { channel: 5, user: hub.owner, lent_to: None });
     typed(&hub, 5, "\r");
     let first = hub.shown("output", |frames| frames.first().cloned()).await;
     assert!(matches!(&first, TerminalFrame::Data { channel: 5, offset, .. } if *offset == at), "{first:?}");
@@ -157,7 +165,7 @@ async fn a_flood_is_bounded_by_credit_and_can_be_interrupted() {
     hub.desire(vec![session.clone()]);
     watch(&hub, 1, session.session, None);
     shows(&hub, 1, "ready").await;
-    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner });
+    hub.send(&ToRunner::Driver { channel: 1, user: hub.owner, lent_to: None });
     typed(&hub, 1, "\r");
     // Nothing is acknowledged: what is sent is bounded, and a keystroke still gets in.
     hub.shown("a window full of output", |frames| (screen(frames, 1).1 > 300 * 1024).then_some(())).await;
@@ -196,7 +204,7 @@ async fn a_slow_watcher_gets_the_final_screen_after_the_end() {
     hub.desire(vec![session.clone()]);
     watch(&hub, 7, session.session, None);
     shows(&hub, 7, "ready").await;
-    hub.send(&ToRunner::Driver { channel: 7, user: hub.owner });
+    hub.send(&ToRunner::Driver { channel: 7, user: hub.owner, lent_to: None });
     typed(&hub, 7, "go\r");
     assert_eq!(until_exit(&hub, 7).await, Some(0));
     for _ in 0..2 {
