@@ -62,6 +62,11 @@ impl Client {
         }
     }
 
+    /// The connection, for requests that are not verbs.
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// Sends `call` and returns its answer; a change gets its own key, so that a retry does not act twice.
     pub async fn call(&self, call: Call) -> Result<Answer, ClientError> {
         let key = call.changes().then(fresh_key);
@@ -109,6 +114,20 @@ impl Client {
     /// Watches a session's terminal; connects at once, and reconnects.
     pub fn terminal(&self, session: SessionId) -> Terminal {
         Terminal::start(self.url.clone(), self.token.clone(), session)
+    }
+
+    /// A request with the caller's credential.
+    pub(crate) fn allowed(&self, request: reqwest::RequestBuilder) -> Result<reqwest::RequestBuilder, ClientError> {
+        let request = match &self.token {
+            Some(token) => request.bearer_auth(token.now()?),
+            None => request,
+        };
+        Ok(if self.by_agent { request.header(protocol::BY_AGENT, "1") } else { request })
+    }
+
+    /// The error for an answer that is a refusal.
+    pub(crate) fn refusal(&self, status: u16, body: &[u8]) -> ClientError {
+        self.refused(status, None, body).error
     }
 
     fn build(hub_url: &str, token: Option<Token>) -> Result<Self, ClientError> {

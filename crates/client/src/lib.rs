@@ -2,9 +2,12 @@
 //!
 //! It sends requests and retries them; it has no state that matters and prints nothing.
 
+mod artifacts;
 mod backoff;
 mod error;
+mod fetch;
 mod hub;
+mod join;
 mod request;
 mod seen;
 mod socket;
@@ -14,8 +17,10 @@ mod token;
 mod url;
 pub mod watch;
 
+pub use artifacts::Download;
 pub use backoff::Backoff;
 pub use error::ClientError;
+pub use fetch::fetch;
 pub use hub::Client;
 pub use protocol::View;
 pub use request::{HttpRequest, request};

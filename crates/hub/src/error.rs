@@ -34,6 +34,13 @@ impl AppError {
             }
         }
     }
+
+    /// A problem with one field.
+    fn field(kind: ProblemKind, field: &'static str, message: String) -> Self {
+        let mut problem = Problem::new(kind, message.clone());
+        problem.errors = vec![FieldError::new(field, message)];
+        Self::Problem(problem)
+    }
 }
 
 impl From<StoreError> for AppError {
@@ -44,13 +51,11 @@ impl From<StoreError> for AppError {
                 let detail = format!("{noun} not found: it does not exist, or you have no access to it");
                 return Self::new(ProblemKind::NotFound, detail);
             }
+            StoreError::Spent(..) => ProblemKind::NotFound,
             StoreError::Forbidden(_) => ProblemKind::Forbidden,
             StoreError::Conflict(_) => ProblemKind::Conflict,
-            StoreError::Invalid { field, message } => {
-                let mut problem = Problem::new(ProblemKind::Invalid, detail);
-                problem.errors = vec![FieldError::new(field, message)];
-                return Self::Problem(problem);
-            }
+            StoreError::Taken { field, message } => return Self::field(ProblemKind::Conflict, field, message),
+            StoreError::Invalid { field, message } => return Self::field(ProblemKind::Invalid, field, message),
             StoreError::Storage(_) => ProblemKind::Storage,
             StoreError::Unavailable(_) => {
                 let mut problem = Problem::new(ProblemKind::Unavailable, detail);

@@ -16,6 +16,7 @@ use crate::http::github::Github;
 use crate::limits::Meters;
 use crate::links::Links;
 use crate::live::Live;
+use crate::notify::Notify;
 use crate::options::Limits;
 use crate::well::Well;
 
@@ -28,6 +29,8 @@ pub(crate) struct Hub {
     pub(crate) meters: Meters,
     pub(crate) limits: Limits,
     pub(crate) github: Option<Github>,
+    /// Sends notifications.
+    pub(crate) notify: Notify,
     /// Cancelled when the hub stops.
     pub(crate) stopping: CancellationToken,
     /// Runners that may have unneeded workspaces of checks.
@@ -44,12 +47,13 @@ impl Hub {
         doors: Doors,
         limits: Limits,
         github: Option<Github>,
+        notify: Notify,
         stopping: CancellationToken,
     ) -> Self {
         let meters = Meters::new(&limits);
         let links = Arc::default();
         let (untidy, well, seen) = Default::default();
-        Self { store, live, links, doors, meters, limits, github, stopping, untidy, well, seen }
+        Self { store, live, links, doors, meters, limits, github, notify, stopping, untidy, well, seen }
     }
 
     /// Remembers that a credential or user was seen now; stored once a minute.

@@ -28,6 +28,10 @@ pub struct Options {
     pub local_owner: bool,
     /// The first user's name.
     pub owner_name: String,
+    /// The file with the key that encrypts secrets in the database; it is made when it is needed.
+    pub key_file: PathBuf,
+    /// Hosts, with or without a port, that notifications may go to although they are in a private network.
+    pub notify_allow_hosts: Vec<String>,
     /// Limits.
     pub limits: Limits,
 }
@@ -35,10 +39,11 @@ pub struct Options {
 impl Options {
     /// A hub on loopback with a SQLite file in `data_dir`.
     pub fn new(data_dir: PathBuf) -> Self {
-        let owner = std::env::var("USER").ok().filter(|name| domain::text::NAME.name(name).is_ok());
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4720)),
             database: format!("sqlite:{}", data_dir.join("shopfloor.db").display()),
+            key_file: key_beside(&data_dir),
+            notify_allow_hosts: Vec::new(),
             data_dir,
             public_url: None,
             behind_proxy: false,
@@ -47,10 +52,17 @@ impl Options {
             allow_hosts: Vec::new(),
             github: None,
             local_owner: true,
-            owner_name: owner.unwrap_or_else(|| "owner".to_owned()),
+            owner_name: "owner".to_owned(),
             limits: Limits::default(),
         }
     }
+}
+
+/// The standard key file: beside the data directory, so that no copy of the directory contains it.
+pub fn key_beside(data_dir: &std::path::Path) -> PathBuf {
+    let mut name = data_dir.as_os_str().to_owned();
+    name.push(".key");
+    name.into()
 }
 
 /// A certificate chain and its key, in PEM.
@@ -98,6 +110,8 @@ pub struct Limits {
     pub runner_silence_seconds: u64,
     /// Time limit of a runner's answer.
     pub runner_answer_seconds: u64,
+    /// How long a search waits for runners, in milliseconds.
+    pub search_milliseconds: u64,
 }
 
 impl Default for Limits {
@@ -109,6 +123,7 @@ impl Default for Limits {
             events_kept: 100_000,
             runner_silence_seconds: 30,
             runner_answer_seconds: 25,
+            search_milliseconds: protocol::link::SEARCH_MILLISECONDS,
         }
     }
 }

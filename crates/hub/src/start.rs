@@ -23,6 +23,7 @@ use crate::http::router;
 use crate::hub::Hub;
 use crate::listen::{self, Gate};
 use crate::live::Live;
+use crate::notify::Notify;
 use crate::options::{Options, TlsFiles};
 
 /// Why a hub cannot start.
@@ -72,7 +73,9 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let listener = live.clone();
     let store = Store::open(&options.database, now, move |events| listener.publish(events)).await?;
     let newest = store.extent().await?.newest;
-    live.begin(newest, store.project_facts().await?, store.worker_owners().await?, store.is_shared());
+    let keyboards = store.keyboards().await?.into_iter().map(|(session, holder, runner)| (session, (holder, runner)));
+    let keyboards = keyboards.collect();
+    live.begin(newest, store.project_facts().await?, store.worker_owners().await?, keyboards, store.is_shared());
 
     let socket = TcpListener::bind(options.listen).await.map_err(|error| StartError::Listen(options.listen, error))?;
     let bound = socket.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
@@ -80,8 +83,13 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let url = doors.url().to_owned();
     let github = options.github.as_ref().map(|github| Github::new(github, &url)).transpose();
     let github = github.map_err(|error| StartError::Github(error.to_string()))?;
+    let notify = Notify::new(options.key_file.clone(), &options.notify_allow_hosts);
+    // Made before any sandbox starts, so that every sandbox hides it.
+    if notify.key().is_err() {
+        tracing::warn!("notifications on other devices are off until the key file can be used");
+    }
     let stopping = CancellationToken::new();
-    let hub = Arc::new(Hub::new(store, live, doors, options.limits.clone(), github, stopping.clone()));
+    let hub = Arc::new(Hub::new(store, live, doors, options.limits.clone(), github, notify, stopping.clone()));
 
     let owner = match options.local_owner {
         true => Some(local_owner(&hub, &options).await?),
@@ -91,8 +99,8 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let served = tokio::spawn(listen::serve(socket, tls, router(hub.clone()), gate, stopping));
     background::start(&hub);
     let note = data_dir.join("hub.json");
-    let text = serde_json::json!({ "url": url, "pid": std::process::id() }).to_string();
-    if let Err(error) = write_private(&note, &text) {
+    let about = serde_json::json!({ "url": url, "pid": std::process::id(), "since": now(), "version": env!("CARGO_PKG_VERSION") });
+    if let Err(error) = write_private(&note, &about.to_string()) {
         match is_full(&error) {
             true => {
                 tracing::warn!(note = %note.display(), %error, "the disk is full; the CLI on this machine needs --hub")

@@ -1,10 +1,10 @@
 //! One caller's state: its connection to the hub, its defaults, and the tasks that it holds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{ActivityId, EscalationId, ProjectId, ReportId, SessionId, TaskId, TaskStatus};
+use domain::{ActivityId, EscalationId, OverlapId, ProjectId, ReportId, SessionId, TaskId, TaskStatus};
 use parking_lot::Mutex;
 use protocol::{Call, TakenTask, Task, TaskDetail, TaskFilter, TaskLine, TaskRelease};
 
@@ -40,6 +40,8 @@ pub struct Desk {
     pub(crate) only_project: Mutex<Option<ProjectId>>,
     /// How often each task was edited, as far as the caller knows.
     pub(crate) edits: Mutex<HashMap<TaskId, u32>>,
+    /// The conflicts with other work that the caller was told of.
+    pub(crate) conflicts: Mutex<HashSet<OverlapId>>,
 }
 
 /// A held task.
@@ -76,7 +78,8 @@ impl Desk {
     /// A state without tasks.
     pub fn new(verbs: Arc<dyn Verbs>, settings: Settings) -> Self {
         let pulse = Arc::new(Pulse::new(settings.grace));
-        Self { verbs, settings, pulse, held: Mutex::default(), only_project: Mutex::default(), edits: Mutex::default() }
+        let (held, only_project, edits, conflicts) = Default::default();
+        Self { verbs, settings, pulse, held, only_project, edits, conflicts }
     }
 
     /// The time since the last call.

@@ -4,6 +4,7 @@
 //! the hub runs the verb itself, and its access rule decides what a caller may do.
 
 mod arguments;
+mod criteria;
 mod desk;
 mod keeper;
 mod lines;

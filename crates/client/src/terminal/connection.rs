@@ -26,6 +26,8 @@ pub(super) struct Connection {
     channel: u32,
     position: Position,
     size: Option<(u16, u16)>,
+    /// Whether the session follows this view's size.
+    took: bool,
     /// The last size sent to this hub, once it knows that we own the session.
     told: Option<Option<(u16, u16)>>,
     /// With `seen`, avoids a full sync after a reconnect: nobody here reads it.
@@ -58,7 +60,21 @@ impl Connection {
     ) -> Self {
         let backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(15));
         let (position, size, hub, seen) = (Position::default(), None, None, None);
-        Self { url, token, session, tell, heard, channel: 0, position, size, told: None, hub, seen, backoff }
+        Self {
+            url,
+            token,
+            session,
+            tell,
+            heard,
+            channel: 0,
+            position,
+            size,
+            took: false,
+            told: None,
+            hub,
+            seen,
+            backoff,
+        }
     }
 
     pub(super) async fn run(mut self) {
@@ -87,8 +103,8 @@ impl Connection {
     /// Drops keys typed without a connection: later they would mean something else.
     fn forget_sayings(&mut self) {
         while let Ok(saying) = self.heard.try_recv() {
-            if let Saying::Resize(cols, rows) = saying {
-                self.size = Some((cols, rows));
+            if let Saying::Resize { size, .. } = saying {
+                self.size = Some(size);
             }
         }
     }
@@ -96,7 +112,7 @@ impl Connection {
     async fn talk(&mut self) -> Result<std::convert::Infallible, End> {
         let secret = self.token.as_ref().map(Token::now).transpose()?;
         let mut socket = Socket::open_with(&self.url, secret.as_deref(), READ_BUFFER).await?;
-        self.told = None;
+        (self.told, self.took) = (None, false);
         socket.hello(self.hub, self.seen, "terminal").await?;
         self.watch(&mut socket).await?;
         loop {
@@ -125,8 +141,9 @@ impl Connection {
         match saying {
             Saying::Took(offset) => socket.send_terminal(&TerminalFrame::Credit { channel, offset }).await,
             Saying::Input(bytes) => socket.send_terminal(&TerminalFrame::Input { channel, bytes }).await,
-            Saying::Resize(cols, rows) => {
-                self.size = Some((cols, rows));
+            Saying::Resize { size, take } => {
+                self.size = Some(size);
+                self.took |= take;
                 // Before that, the hub would ignore a size.
                 if self.told.is_some() { self.tell_size(socket).await } else { Ok(()) }
             }
@@ -136,8 +153,9 @@ impl Connection {
 
     async fn tell_size(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
         self.told = Some(self.size);
+        let take = self.took;
         match self.size {
-            Some((cols, rows)) => socket.send(&ToHub::Resize { channel: self.channel, cols, rows }).await,
+            Some((cols, rows)) => socket.send(&ToHub::Resize { channel: self.channel, cols, rows, take }).await,
             None => Ok(()),
         }
     }
@@ -182,6 +200,8 @@ impl Connection {
         match frame {
             TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes } if channel == self.channel => {
                 self.position.screen(offset);
+                // Otherwise another view has taken the size.
+                self.took &= self.size == Some((cols, rows));
                 self.tell(Event::Snapshot { cols, rows, title, bytes, end: offset }).await
             }
             TerminalFrame::Data { channel, offset, mut bytes } if channel == self.channel => {
@@ -208,6 +228,8 @@ impl Connection {
         tracing::debug!(session = %self.session, "requesting the whole screen");
         socket.send(&ToHub::Unwatch { channel: self.channel }).await?;
         self.position.forget();
+        // It is another view to the hub.
+        self.told = None;
         self.watch(socket).await
     }
 

@@ -66,7 +66,7 @@ pub enum Event {
 enum Saying {
     Took(u64),
     Input(Vec<u8>),
-    Resize(u16, u16),
+    Resize { size: (u16, u16), take: bool },
     Refresh,
 }
 
@@ -105,9 +105,15 @@ impl Terminal {
         self.say(Saying::Input(bytes.into()));
     }
 
-    /// Sets the size of the owner's view, also for later connections.
+    /// Reports the size of the view, also for later connections. The session gets it if this view was the last to take
+    /// the size, or if the session is fresh.
     pub fn resize(&self, cols: u16, rows: u16) {
-        self.say(Saying::Resize(cols, rows));
+        self.say(Saying::Resize { size: (cols, rows), take: false });
+    }
+
+    /// Gives the session the size of this view, because its person types here.
+    pub fn take_size(&self, cols: u16, rows: u16) {
+        self.say(Saying::Resize { size: (cols, rows), take: true });
     }
 
     /// Requests the whole screen again.

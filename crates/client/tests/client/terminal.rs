@@ -55,7 +55,7 @@ async fn a_terminal_resumes_where_it_was() {
         let mut first = hub.accept().await;
         expect_watch(&mut first, session, 1, None).await;
         first.send(&[watching(1, session, true)]).await;
-        let resize = hub_frame(ToHub::Resize { channel: 1, cols: 100, rows: 30 });
+        let resize = hub_frame(ToHub::Resize { channel: 1, cols: 100, rows: 30, take: false });
         assert_eq!(first.hear().await, resize, "once the hub knows the owner");
         first.send_terminal(&[screen(1, 10, "S"), data(1, 10, "abc"), data(1, 12, "cde")]).await;
         assert_eq!(first.hear().await, Heard::Terminal(TerminalFrame::Credit { channel: 1, offset: 15 }));

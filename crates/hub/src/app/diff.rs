@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_that_gets_a_successor_stays() {
+    fn a_last_line_that_is_followed_by_another_is_unchanged() {
         let diff = between(&versions(&["a", "a\n\nb"]), DiffRange::default()).unwrap();
         let kinds: Vec<DiffKind> = diff.lines.iter().map(|line| line.kind).collect();
         assert_eq!(kinds, [DiffKind::Same, DiffKind::Added, DiffKind::Added]);

@@ -14,7 +14,7 @@ const LINES: (u32, u32) = (1_000, 10_000);
 /// Text sent to an agent.
 const TEXT: Field = Field { name: "text", ..PROMPT };
 
-stored! { SessionStop }
+stored! { SessionStop SessionKeyboardRequest SessionKeyboardGive SessionKeyboardTake SessionKeyboardReturn }
 
 handle! {
     SessionList(verb, asked) { Ok(asked.hub.store.sessions(asked.caller, verb.filter).await?) }
@@ -50,6 +50,11 @@ handle! {
             RunnerAnswer::Log(log) if log.setup || !setup => Ok(log),
             other => Err(unexpected(&other)),
         }
+    }
+
+    SessionScreen(verb, asked) {
+        let found = asked.hub.store.session(asked.caller, verb.session, Action::SeeExecution).await?;
+        asked.hub.links.screen(found.runner, verb.session).await
     }
 
     WorkspaceList(verb, asked) { Ok(asked.hub.store.workspaces(asked.caller, verb.filter).await?) }

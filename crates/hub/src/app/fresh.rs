@@ -29,7 +29,12 @@ fn widens(call: &Call) -> bool {
         | Call::LoginLink {}
         | Call::InviteCreate { .. }
         | Call::ObserverCreate { .. }
-        | Call::RunnerCreate { .. } => true,
+        | Call::RunnerCreate { .. }
+        // Titles of private projects would go there.
+        | Call::NotifyAdd { .. }
+        // Other services could start executions.
+        | Call::HookAdd { .. }
+        | Call::HookRotate { .. } => true,
         // Approved commands run on the person's machine.
         Call::ApprovalAnswer { input, .. } => input.answer.allows(),
         Call::RunnerUpdate { input, .. } => input.policy.is_some_and(|policy| policy != RunnerPolicy::Ask),

@@ -2,20 +2,30 @@
 //!
 //! Each verb of the protocol has one [`Handle`], in the file of its subject; a verb without one does not compile.
 
+mod artifacts;
 mod credentials;
 mod criteria;
 mod diff;
 mod execution;
+mod executions;
 mod fresh;
+mod handoff;
+mod hooks;
 mod landing;
 mod merge;
+mod notify;
+mod overlaps;
 mod people;
 mod projects;
+mod recipes;
 mod recordings;
 mod reviews;
 mod runners;
+mod search;
 mod tasks;
 mod workers;
+
+use std::pin::Pin;
 
 use domain::{Actor, RunnerId};
 use protocol::{Answer, Call, ProblemKind, Verb, View, verbs};
@@ -73,12 +83,21 @@ macro_rules! stored {
 
 use {handle, stored};
 
+/// What a verb is doing, on the heap: the frame of [`dispatch`] has room for every verb at once, and without
+/// optimisation that fills the stack of a thread.
+fn apart<'a, V: Handle + Send + 'a>(
+    verb: V,
+    asked: Asked<'a>,
+) -> Pin<Box<dyn Future<Output = Result<Answer, AppError>> + Send + 'a>> {
+    Box::pin(async move { verb.handle(asked).await.map(View::into_answer) })
+}
+
 macro_rules! dispatch {
     ($($name:ident { $($field:ident),* })*) => {
         async fn dispatch(asked: Asked<'_>, call: Call) -> Result<Answer, AppError> {
             match call {
                 $(Call::$name { $($field),* } => {
-                    verbs::$name { $($field),* }.handle(asked).await.map(View::into_answer)
+                    apart(verbs::$name { $($field),* }, asked).await
                 })*
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{handle, stored};
 
-stored! { MeRename UserDisable UserEnable }
+stored! { MeRename UserDisable UserEnable UserRemove }
 
 handle! {
     Me(_, asked) { asked.hub.me(asked.credential, asked.caller).await }

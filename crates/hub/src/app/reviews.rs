@@ -1,12 +1,13 @@
-//! Verbs about reviews of tasks' changes.
+//! Verbs about reviews of the changes of tasks and workspaces.
 
+use domain::Action;
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use store::{ChangesFrom, ChangesOf, Say};
 
 use super::execution::unexpected;
 use super::{handle, stored};
 
-stored! { ReviewComment ReviewResolve ReviewApprove }
+stored! { ReviewComment ReviewReply ReviewResolve ReviewApprove WorkspaceComment }
 
 handle! {
     TaskDiff(verb, asked) {
@@ -22,6 +23,19 @@ handle! {
     }
 
     ReviewList(verb, asked) { Ok(asked.hub.store.review(asked.caller, verb.task).await?) }
+
+    WorkspaceReview(verb, asked) { Ok(asked.hub.store.workspace_review(asked.caller, verb.workspace).await?) }
+
+    WorkspaceSendBack(verb, asked) {
+        let hub = asked.hub;
+        // Before the comments count as sent: its runner must be there to take them.
+        let found = hub.store.workspace(asked.caller, verb.workspace, Action::Drive).await?;
+        hub.links.reachable(found.runner)?;
+        let sent = asked.commit(verb).await?;
+        let Say { runner, session, text } = sent.say;
+        hub.links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await?;
+        Ok(sent.review)
+    }
 
     ReviewSendBack(verb, asked) {
         let hub = asked.hub;

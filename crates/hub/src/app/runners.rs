@@ -1,6 +1,16 @@
 //! Runners, and what their owners allow.
 
+use domain::text::Field;
+use protocol::ProblemKind;
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use store::StoreError;
+
+use super::execution::unexpected;
 use super::{handle, stored};
+use crate::AppError;
+
+/// A path on a runner's machine.
+const PATH: Field = Field { name: "path", limit: 4096, lines: false, optional: true };
 
 stored! { RunnerCreate RunnerUpdate RunnerRemove ApprovalAnswer GrantRevoke }
 
@@ -16,6 +26,19 @@ handle! {
             runner.last_seen_at = runner.last_seen_at.max(here);
         }
         Ok(runners)
+    }
+
+    RunnerLook(verb, asked) {
+        let runners = asked.hub.store.runners(asked.caller).await?;
+        let found = runners.into_iter().find(|runner| runner.id == verb.runner).ok_or(StoreError::NotFound("runner"))?;
+        if asked.caller.by_agent || found.owner.id != asked.caller.person()?.id {
+            return Err(AppError::new(ProblemKind::Forbidden, "only the runner's owner may look at its folders"));
+        }
+        PATH.check(&verb.at.path).map_err(StoreError::from)?;
+        match asked.hub.links.ask(found.id, RunnerAsk::Look { path: verb.at.path }).await? {
+            RunnerAnswer::Seen(seen) => Ok(seen),
+            other => Err(unexpected(&other)),
+        }
     }
 
     ApprovalList(verb, asked) { Ok(asked.hub.store.approvals(asked.caller, verb.filter).await?) }

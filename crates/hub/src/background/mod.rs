@@ -1,9 +1,14 @@
 //! A hub's background work: follow other hubs, store who was seen, delete old events, assign tasks.
 
+mod artifacts;
+mod conductor;
+mod courier;
 mod foreman;
 mod lander;
 mod merges;
 mod mover;
+mod notifier;
+mod pushes;
 mod tidy;
 mod witness;
 
@@ -37,6 +42,11 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), tidy::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), merges::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), lander::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), courier::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), conductor::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), pushes::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), notifier::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), artifacts::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

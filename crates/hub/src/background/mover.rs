@@ -215,7 +215,7 @@ async fn gather_one(hub: &Hub, awaiting: Awaiting, begun: Instant, tries: &mut u
 }
 
 /// Transfers packed work to another runner, part by part; returns its name there.
-async fn bring(hub: &Hub, at: RunnerId, to: RunnerId, pack: RunnerAsk) -> Result<String, AppError> {
+pub(super) async fn bring(hub: &Hub, at: RunnerId, to: RunnerId, pack: RunnerAsk) -> Result<String, AppError> {
     let RunnerAnswer::Bundle(bundle) = hub.links.ask(at, pack).await? else { return Err(unexpected()) };
     let mut offset = 0;
     loop {

@@ -78,7 +78,7 @@ pub(crate) async fn login(
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
     let fresh = fresh.map_err(|error| {
-        used_up(error, "this login link was already used or has expired: run `shopfloor login` for another")
+        used_up(error, "this login link is not known: open the full link", "run `shopfloor login` for another")
     })?;
     Ok(welcome(&hub, fresh.value))
 }
@@ -100,7 +100,7 @@ pub(crate) async fn join(
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
     let fresh = fresh.map_err(|error| {
-        used_up(error, "this invitation was already used, was revoked or has expired: ask for another")
+        used_up(error, "this invitation was revoked, or is not known: open the full link", "ask for another")
     })?;
     Ok(welcome(&hub, fresh.value))
 }
@@ -120,8 +120,9 @@ pub(crate) async fn observe(
         address: origin.address.to_string(),
     };
     let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
-    let fresh =
-        fresh.map_err(|error| used_up(error, "this observer link was revoked or has expired: ask for another"))?;
+    let fresh = fresh.map_err(|error| {
+        used_up(error, "this observer link was revoked, or is not known: open the full link", "ask for another")
+    })?;
     Ok(welcome(&hub, fresh.value))
 }
 
@@ -136,9 +137,11 @@ pub(crate) async fn logout(State(hub): State<Arc<Hub>>, caller: Authenticated) -
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
 }
 
-fn used_up(error: store::StoreError, detail: &str) -> AppError {
+/// Says whether the link is unknown or spent. Only its holder learns it, and not who used it.
+fn used_up(error: store::StoreError, unknown: &str, instead: &str) -> AppError {
     match error {
-        store::StoreError::NotFound(_) => AppError::new(ProblemKind::NotFound, detail),
+        store::StoreError::NotFound(_) => AppError::new(ProblemKind::NotFound, format!("{unknown}, or {instead}")),
+        spent @ store::StoreError::Spent(..) => AppError::new(ProblemKind::NotFound, format!("{spent}: {instead}")),
         other => other.into(),
     }
 }

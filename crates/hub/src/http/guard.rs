@@ -12,9 +12,9 @@ use super::reply;
 use crate::AppError;
 use crate::hub::Hub;
 
-const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
     connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
-    require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+    require-trusted-types-for 'script'; trusted-types svelte-trusted-html shopfloor-worker";
 
 /// Refuses requests of foreign pages and rebound host names; adds the headers.
 pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
@@ -24,8 +24,9 @@ pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: N
         Some(response) => response,
     };
     let headers = response.headers_mut();
+    // A download has a stricter policy of its own.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CSP));
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, CSP),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -1,11 +1,14 @@
 //! The HTTP edge: decode, call a verb, encode.
 
+mod artifacts;
 mod desks;
 pub(crate) mod doors;
+mod encoding;
 pub(crate) mod entry;
 pub(crate) mod extract;
 pub(crate) mod github;
 pub(crate) mod guard;
+pub(crate) mod hooks;
 pub(crate) mod mcp;
 pub(crate) mod openapi;
 pub(crate) mod page;
@@ -20,7 +23,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{get, put};
 use protocol::ProblemKind;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -46,13 +49,16 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let document = Arc::new(serde_json::to_string(&document).expect("the document is plain JSON"));
     let api = api
         .route("/api/openapi.json", get(move || openapi::serve(document.clone())))
+        .route("/api/recipe.schema.json", get(openapi::recipe_schema))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, ANSWER))
+        .route(artifacts::PUT, put(artifacts::put))
+        .route(artifacts::GET, get(artifacts::get))
         .method_not_allowed_fallback(|| async {
             reply::problem(
                 AppError::new(ProblemKind::Invalid, "this path does not support that method"),
                 Some(StatusCode::METHOD_NOT_ALLOWED),
             )
         })
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, ANSWER))
         .route("/api/ws", get(upgrade::client))
         .route("/api/link", get(upgrade::link))
         .route("/mcp", agents)

@@ -12,16 +12,19 @@ use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{entry, github, verbs};
+use super::{artifacts, entry, github, hooks, verbs};
 use crate::hub::Hub;
 
 #[derive(utoipa::OpenApi)]
-#[openapi(info(
-    title = "Shopfloor",
-    description = "The hub's verbs over HTTP. The same verbs travel over the WebSocket at /api/ws, which also tells \
+#[openapi(
+    info(
+        title = "Shopfloor",
+        description = "The hub's verbs over HTTP. The same verbs travel over the WebSocket at /api/ws, which also tells \
                    what changes; docs/protocol.md describes it.",
-    license(name = "Apache-2.0", identifier = "Apache-2.0"),
-))]
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    paths(artifacts::put, artifacts::get)
+)]
 struct Base;
 
 /// Errors of every operation.
@@ -49,7 +52,8 @@ pub(crate) fn routes() -> (Router<Arc<Hub>>, OpenApi) {
         .routes(routes!(entry::observe))
         .routes(routes!(entry::logout))
         .routes(routes!(github::begin))
-        .routes(routes!(github::callback));
+        .routes(routes!(github::callback))
+        .routes(routes!(hooks::receive));
     let (router, mut document) = entrances.split_for_parts();
     let router = verbs::add(router, &mut document);
     complete(&mut document);
@@ -90,6 +94,11 @@ fn complete(document: &mut OpenApi) {
             }
         }
     }
+}
+
+/// Serves the JSON Schema of recipes as it is, for editors: they have no credential.
+pub(crate) async fn recipe_schema() -> Response {
+    ([(header::CONTENT_TYPE, "application/schema+json")], recipes::schema().to_string()).into_response()
 }
 
 /// Serves the document.

@@ -1,14 +1,15 @@
 //! Every verb over HTTP, as the protocol declares it: decode, call, encode, and its OpenAPI operation.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::RequestPartsExt;
 use axum::Router;
 use axum::extract::{FromRequest, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use protocol::verbs::{BodyPart, PathPart, QueryPart, Schemas, Visitor, visit_all};
-use protocol::{ProblemKind, Spec, Verb, View};
+use protocol::{Call, ProblemKind, Spec, Verb, View};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Required, ResponseBuilder, Schema};
@@ -42,17 +43,28 @@ impl Visitor for Adding<'_> {
             other => unreachable!("{} is declared with the method {other}", V::SPEC.name),
         };
         let router = std::mem::take(&mut self.router);
-        self.router = router.route(V::SPEC.path, on(filter, serve::<V>));
+        self.router = router.route(V::SPEC.path, serve(filter, |request| Box::pin(call::<V>(request))));
         let operation = operation::<V>(&V::SPEC, &mut self.schemas);
         self.document.paths.add_path_operation(V::SPEC.path, vec![method], operation);
     }
 }
 
-async fn serve<V: Verb>(State(hub): State<Arc<Hub>>, caller: Authenticated, request: Request) -> Response {
-    match decode::<V>(request).await {
-        Ok(verb) => caller.run(&hub, verb.into()).await,
-        Err(refusal) => refusal,
-    }
+/// Reads a request as the call of a verb.
+type Read = fn(Request) -> Pin<Box<dyn Future<Output = Result<Call, Response>> + Send>>;
+
+/// Serves one verb. The compiler builds axum's layers once for all verbs, because nothing here is generic.
+fn serve(filter: MethodFilter, read: Read) -> MethodRouter<Arc<Hub>> {
+    let handler = async move |State(hub): State<Arc<Hub>>, caller: Authenticated, request: Request| -> Response {
+        match read(request).await {
+            Ok(call) => caller.run(&hub, call).await,
+            Err(refusal) => refusal,
+        }
+    };
+    on(filter, handler)
+}
+
+async fn call<V: Verb>(request: Request) -> Result<Call, Response> {
+    decode::<V>(request).await.map(Into::into)
 }
 
 async fn decode<V: Verb>(request: Request) -> Result<V, Response> {

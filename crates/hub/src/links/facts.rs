@@ -62,7 +62,10 @@ impl Queue {
 pub(super) async fn store(hub: Arc<Hub>, caller: Caller, link: Arc<Link>, journal: JournalId, mut queue: Queue) {
     while let Some((facts, room)) = queue.next().await {
         match take(&hub, &caller, link.runner, journal, facts).await {
-            Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
+            Ok(number) => {
+                failpoint::pass("link.facts_stored");
+                link.tell(&ToRunner::Ack { number });
+            }
             Err(error) => {
                 // Unacknowledged facts are sent again on the next link.
                 tracing::warn!(%error, runner = %link.runner, "could not store a runner's facts");

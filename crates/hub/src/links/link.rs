@@ -48,6 +48,18 @@ struct Heard {
     trouble: Option<Instant>,
 }
 
+/// A pending request; dropped when its caller stops waiting.
+struct Waits<'a> {
+    link: &'a Link,
+    id: u32,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.link.waiting.lock().remove(&self.id);
+    }
+}
+
 impl Heard {
     fn is_late(&self) -> bool {
         self.at.elapsed() >= self.every + SLACK.min(self.every)
@@ -142,13 +154,13 @@ impl Link {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         self.waiting.lock().insert(id, answer);
+        let _waits = Waits { link: self, id };
         self.tell(&ToRunner::Ask { id, ask });
         let gone = || AppError::new(ProblemKind::Unavailable, "the runner disconnected before it answered: try again");
         let result = tokio::select! {
             result = timeout(self.patience, answered) => result,
             () = self.over.cancelled() => Ok(Ok(Err(gone().into_problem()))),
         };
-        self.waiting.lock().remove(&id);
         match result {
             Ok(Ok(answer)) => answer.map_err(AppError::Problem),
             Ok(Err(_)) => Err(gone()),

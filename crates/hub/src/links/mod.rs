@@ -9,6 +9,8 @@ mod minting;
 mod news;
 mod pace;
 mod ring;
+mod screens;
+mod size;
 pub(crate) mod socket;
 mod terminal;
 mod trouble;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use domain::{JournalId, RunnerId, SessionId};
+use domain::{JournalId, RunnerId, SessionId, UserId};
 use parking_lot::Mutex;
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{ProblemKind, Session};
@@ -29,6 +31,7 @@ use tokio::time::Instant;
 use crate::AppError;
 use link::Link;
 pub(crate) use ring::{Cursor, Step};
+pub(crate) use size::View;
 pub(crate) use terminal::Terminal;
 
 /// How long a closing link may take.
@@ -41,6 +44,7 @@ pub(crate) struct Links {
     /// When disconnected runners were last heard.
     gone: Mutex<HashMap<RunnerId, Instant>>,
     terminals: Mutex<Terminals>,
+    screens: screens::Screens,
     channels: AtomicU32,
 }
 
@@ -115,7 +119,13 @@ impl Links {
     }
 
     /// Adds a watcher to a session's terminal, who is woken when there may be something to send.
-    pub(crate) fn watch(self: &Arc<Self>, session: &Session, from: Option<u64>, wake: Arc<Notify>) -> Watch {
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        session: &Session,
+        user: Option<UserId>,
+        from: Option<u64>,
+        wake: Arc<Notify>,
+    ) -> Watch {
         let mut terminals = self.terminals.lock();
         let known = terminals.by_session.get(&session.id).cloned();
         let terminal = known.unwrap_or_else(|| {
@@ -126,8 +136,13 @@ impl Links {
             terminal.attach(self.of(session.runner));
             terminal
         });
-        let (id, cursor) = terminal.enter(from, wake);
+        let (id, cursor) = terminal.enter(user, from, wake);
         Watch { links: self.clone(), terminal, id, cursor }
+    }
+
+    /// Whether a person watches a session's terminal.
+    pub(crate) fn is_watched_by(&self, session: SessionId, user: UserId) -> bool {
+        self.terminals.lock().by_session.get(&session).is_some_and(|terminal| terminal.is_watched_by(user))
     }
 
     fn of(&self, runner: RunnerId) -> Option<Arc<Link>> {
@@ -185,6 +200,11 @@ impl Watch {
     /// What to send next; advances the cursor.
     pub(crate) fn next(&mut self) -> Step {
         self.terminal.next(&mut self.cursor)
+    }
+
+    /// This watcher's view has a size.
+    pub(crate) fn viewed(&self, view: View) {
+        self.terminal.viewed(self.id, view);
     }
 }
 

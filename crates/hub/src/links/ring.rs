@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needed_screen_is_used_however_much_output_followed() {
+    fn a_requested_screen_is_used_despite_much_later_output() {
         let mut ring = Ring::starting_at(0);
         ring.data(0, Bytes::from(vec![b'x'; 1000]));
         let mut late = ring.enter(None);

@@ -146,6 +146,7 @@ impl Connection {
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
+        crate::live::terminals::runner_is_back(&self.hub, self.runner);
         // A connecting runner is not in trouble, as far as that could be stored.
         let stored = self.seen(true, Some(about)).await.then_some(None);
         self.hub.untidy.at(self.runner);
@@ -303,7 +304,16 @@ impl Connection {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
                 let Desired {
-                    generation, sessions, keep, checks, heartbeat_seconds, retention, answers, merges, ..
+                    generation,
+                    sessions,
+                    keep,
+                    checks,
+                    heartbeat_seconds,
+                    retention,
+                    answers,
+                    merges,
+                    forks,
+                    ..
                 } = desired;
                 link.expects(heartbeat_seconds);
                 link.tell(&ToRunner::Desired {
@@ -315,6 +325,7 @@ impl Connection {
                     retention,
                     answers,
                     merges,
+                    forks,
                 });
                 // Only now: checks that are no longer wanted are stopped before their workspaces are deleted.
                 self.hub.untidy.at(self.runner);

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::link::Link;
 use super::ring::{Cursor, Exit, Ring, Screen, Step};
+use super::size::{Resize, Sizing, View};
 
 /// Minimum time between two requests for a screen.
 const SCREENS: Duration = Duration::from_millis(100);
@@ -33,7 +34,7 @@ pub(crate) struct Terminal {
 
 struct State {
     ring: Ring,
-    watchers: HashMap<u64, Arc<Notify>>,
+    watchers: HashMap<u64, Watcher>,
     next: u64,
     link: Option<Arc<Link>>,
     began: bool,
@@ -46,11 +47,20 @@ struct State {
     refusing: bool,
     /// The last typist that was sent to the runner.
     driver: Option<UserId>,
+    sizing: Sizing,
+    /// The size to send when the runner is reachable.
+    resize: Option<ToRunner>,
+}
+
+/// One who watches.
+struct Watcher {
+    user: Option<UserId>,
+    wake: Arc<Notify>,
 }
 
 impl State {
     fn wake(&self) {
-        self.watchers.values().for_each(|watcher| watcher.notify_one());
+        self.watchers.values().for_each(|watcher| watcher.wake.notify_one());
     }
 }
 
@@ -69,6 +79,8 @@ impl Terminal {
             refused: None,
             refusing: false,
             driver: None,
+            sizing: Sizing::default(),
+            resize: None,
         };
         Self {
             session: session.id,
@@ -95,6 +107,9 @@ impl Terminal {
         if let Some(link) = &link {
             let from = state.began.then(|| state.ring.end());
             link.tell(&ToRunner::Watch { channel: self.channel, session: self.session, from });
+            if let Some(resize) = state.resize.take() {
+                link.tell(&resize);
+            }
         }
         state.link = link;
         state.wake();
@@ -107,12 +122,12 @@ impl Terminal {
         self.attach_to(&mut state, link);
     }
 
-    pub(super) fn enter(&self, from: Option<u64>, wake: Arc<Notify>) -> (u64, Cursor) {
+    pub(super) fn enter(&self, user: Option<UserId>, from: Option<u64>, wake: Arc<Notify>) -> (u64, Cursor) {
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
         wake.notify_one();
-        state.watchers.insert(id, wake);
+        state.watchers.insert(id, Watcher { user, wake });
         (id, state.ring.enter(from))
     }
 
@@ -120,6 +135,7 @@ impl Terminal {
     pub(super) fn leave(&self, id: u64) -> bool {
         let mut state = self.state.lock();
         state.watchers.remove(&id);
+        state.sizing.left(id);
         if !state.watchers.is_empty() {
             return false;
         }
@@ -127,6 +143,11 @@ impl Terminal {
             link.tell(&ToRunner::Unwatch { channel: self.channel });
         }
         true
+    }
+
+    /// Whether a person watches.
+    pub(super) fn is_watched_by(&self, user: UserId) -> bool {
+        self.state.lock().watchers.values().any(|watcher| watcher.user == Some(user))
     }
 
     /// Whether the runner is connected.
@@ -153,6 +174,7 @@ impl Terminal {
         state.began = true;
         state.coming = false;
         let offset = screen.offset;
+        state.sizing.shown((screen.cols, screen.rows));
         state.ring.screen(screen);
         if let Some(link) = &state.link {
             link.tell_frame(&TerminalFrame::Credit { channel: self.channel, offset });
@@ -216,21 +238,27 @@ impl Terminal {
         });
     }
 
-    /// Forwards the owner's input; false: it cannot reach the terminal now.
-    pub(crate) fn input(&self, user: UserId, bytes: Vec<u8>) -> bool {
+    /// Forwards input of the owner, or of the person with this name who has the keyboard; false: it cannot reach the
+    /// terminal now.
+    pub(crate) fn input(&self, user: UserId, lent_to: Option<&str>, bytes: Vec<u8>) -> bool {
         let mut state = self.state.lock();
         let Some(link) = state.link.clone() else { return false };
         if state.driver.replace(user) != Some(user) {
-            link.tell(&ToRunner::Driver { channel: self.channel, user });
+            link.tell(&ToRunner::Driver { channel: self.channel, user, lent_to: lent_to.map(str::to_owned) });
         }
         link.tell_frame(&TerminalFrame::Input { channel: self.channel, bytes })
     }
 
-    /// Gives the terminal the size of its owner's view.
-    pub(crate) fn resize(&self, cols: u16, rows: u16) {
-        let link = self.state.lock().link.clone();
-        if let Some(link) = link {
-            link.tell(&ToRunner::Resize { channel: self.channel, cols, rows });
+    /// A view that may type has a size; the terminal gets it if the view decides.
+    pub(super) fn viewed(&self, id: u64, view: View) {
+        let mut state = self.state.lock();
+        let Some(how) = state.sizing.viewed(id, view) else { return };
+        let (cols, rows) = view.size;
+        let resize = ToRunner::Resize { channel: self.channel, cols, rows, if_fresh: how == Resize::IfFresh };
+        match &state.link {
+            // A link that is full ends; the person's next key asks again.
+            Some(link) => drop(link.tell(&resize)),
+            None => state.resize = Some(resize),
         }
     }
 }

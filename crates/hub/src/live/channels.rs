@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::Message;
 use domain::{Actor, UserId};
-use protocol::terminal::{BadTerminalFrame, TerminalFrame};
+use protocol::channels::{BadFrame, ClientFrame};
 use protocol::{FromHub, Problem, ProblemKind};
 use tokio::sync::Notify;
 
@@ -36,8 +36,8 @@ pub(crate) trait Channel: Send + Sync {
     /// Handles a user's input; ignores it if the user has no right to send it.
     fn input(&self, user: UserId, bytes: Vec<u8>);
 
-    /// The client's view has this size.
-    fn resize(&self, cols: u16, rows: u16);
+    /// The client's view has this size; `take`: its person types there. Only for kinds that have a size.
+    fn resize(&self, _size: (u16, u16), _take: bool) {}
 }
 
 /// One client's open channels.
@@ -58,7 +58,7 @@ impl Channels {
         opening: impl AsyncFnOnce(Arc<Notify>) -> Result<C, Problem>,
     ) -> Option<FromHub> {
         if self.open.len() >= MOST && !self.open.contains_key(&channel) {
-            let detail = format!("at most {MOST} terminals can be watched at once: close some first");
+            let detail = format!("at most {MOST} channels can be open at once: close some terminals first");
             return Some(FromHub::Unwatched { channel, problem: Problem::new(ProblemKind::Conflict, detail) });
         }
         match opening(self.wake.clone()).await {
@@ -77,32 +77,30 @@ impl Channels {
     }
 
     /// The client's view of a channel has this size.
-    pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {
+    pub(crate) fn resize(&self, channel: u32, size: (u16, u16), take: bool) {
         if let Some(open) = self.open.get(&channel) {
-            open.resize(cols, rows);
+            open.resize(size, take);
         }
     }
 
     /// Routes a client's binary frame to its channel; drops it if the channel is not open.
     pub(crate) fn on_frame(&mut self, actor: &Actor, frame: &[u8]) -> Result<(), Problem> {
-        let refuse = |error: BadTerminalFrame| Problem::new(ProblemKind::Invalid, error.to_string());
-        match (TerminalFrame::decode(frame).map_err(refuse)?, actor) {
-            (TerminalFrame::Input { channel, bytes }, Actor::User { id, .. }) => {
+        let refuse = |error: BadFrame| Problem::new(ProblemKind::Invalid, error.to_string());
+        match (ClientFrame::decode(frame).map_err(refuse)?, actor) {
+            (ClientFrame::Input { channel, bytes }, Actor::User { id, .. }) => {
                 if let Some(open) = self.open.get(&channel) {
                     open.input(*id, bytes);
                 }
-                Ok(())
             }
-            (TerminalFrame::Input { .. }, _) => Ok(()),
-            (TerminalFrame::Credit { channel, offset }, _) => {
+            (ClientFrame::Input { .. }, _) => {}
+            (ClientFrame::Credit { channel, offset }, _) => {
                 if let Some(open) = self.open.get_mut(&channel) {
                     open.credit(offset);
                     self.wake.notify_one();
                 }
-                Ok(())
             }
-            _ => Err(Problem::new(ProblemKind::Invalid, "a client sends input and credit only")),
         }
+        Ok(())
     }
 
     /// Waits until there may be something to send.

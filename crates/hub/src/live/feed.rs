@@ -99,6 +99,7 @@ impl Feed {
                         matches!(
                             change,
                             Change::Workspace { .. }
+                                | Change::Overlap { .. }
                                 | Change::Session { .. }
                                 | Change::Activity { .. }
                                 | Change::Workers { .. }

@@ -6,14 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::Utf8Bytes;
 use domain::{
-    Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, TaskStatus, Timestamp, UserId, WorkerId,
+    Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, SessionId, TaskStatus, Timestamp, UserId,
+    WorkerId,
 };
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub, Runner};
 use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
+use super::executions::Executions;
 use super::filter::{self, Scope, Told, looks, told};
+use super::handoffs::Handoffs;
 use super::landings::Landings;
 use super::presence::Presence;
 use super::work::Work;
@@ -54,7 +57,12 @@ struct Log {
     facts: HashMap<ProjectId, ProjectFacts>,
     /// The owners of workers, who may view what their workers do.
     workers: HashMap<WorkerId, UserId>,
+    /// Who has the keyboards of other people's sessions, and the runners of these.
+    keyboards: Keyboards,
 }
+
+/// Sessions whose keyboards another person has: the holder, and the session's runner.
+pub(crate) type Keyboards = HashMap<SessionId, (UserId, RunnerId)>;
 
 /// What a client gets next.
 pub(crate) enum Next {
@@ -83,6 +91,10 @@ pub(crate) struct Live {
     /// Where tasks may be assigned.
     pub(crate) work: Work,
     pub(crate) landings: Landings,
+    /// What handoffs wait for.
+    pub(crate) handoffs: Handoffs,
+    /// What executions wait for.
+    pub(crate) executions: Executions,
     /// Notified when events are missing: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
@@ -91,8 +103,14 @@ pub(crate) struct Live {
 impl Live {
     /// An empty log; call [`Live::begin`] before publishing.
     pub(crate) fn new() -> Self {
-        let log =
-            Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new(), workers: HashMap::new() };
+        let log = Log {
+            entries: VecDeque::new(),
+            bytes: 0,
+            newest: Seq(0),
+            facts: HashMap::new(),
+            workers: HashMap::new(),
+            keyboards: Keyboards::new(),
+        };
         Self {
             presence: Presence::default(),
             log: Mutex::new(log),
@@ -102,17 +120,20 @@ impl Live {
             ready: broadcast::Sender::new(256),
             work: Work::default(),
             landings: Landings::default(),
+            handoffs: Handoffs::default(),
+            executions: Executions::default(),
             gap: Notify::new(),
             shared: AtomicBool::new(false),
         }
     }
 
-    /// Starts after `newest`, with the access facts and the owners of workers; `shared`: there may be other hubs.
+    /// Starts after `newest`, with the access facts, the owners of workers and the holders of keyboards; `shared`: there may be other hubs.
     pub(crate) fn begin(
         &self,
         newest: Seq,
         facts: Vec<ProjectFacts>,
         workers: HashMap<WorkerId, UserId>,
+        keyboards: Keyboards,
         shared: bool,
     ) {
         self.shared.store(shared, Ordering::Relaxed);
@@ -120,6 +141,7 @@ impl Live {
         log.newest = newest;
         log.facts = facts.into_iter().map(|facts| (facts.id, facts)).collect();
         log.workers = workers;
+        log.keyboards = keyboards;
         self.newest.send_replace(newest);
     }
 
@@ -151,6 +173,8 @@ impl Live {
                     }
                     self.work.hear(change);
                     self.landings.hear(change);
+                    self.handoffs.hear(change);
+                    self.executions.hear(change);
                 }
             }
         }
@@ -211,6 +235,25 @@ impl Live {
     /// Whether `actor` may view what `owner` runs in a project now.
     pub(crate) fn looks(&self, actor: &Actor, project: ProjectId, owner: UserId) -> bool {
         self.log.lock().facts.get(&project).is_some_and(|facts| looks(actor, facts, owner))
+    }
+
+    /// Whether input of `actor` reaches a session of `owner` now.
+    pub(crate) fn may_type(&self, actor: &Actor, project: ProjectId, owner: UserId, session: SessionId) -> bool {
+        let log = self.log.lock();
+        let holder = log.keyboards.get(&session).map(|(holder, _)| *holder);
+        log.facts.get(&project).is_some_and(|facts| domain::may_type(actor, facts, owner, holder))
+    }
+
+    /// Who has the keyboard of another person's session.
+    pub(crate) fn holder(&self, session: SessionId) -> Option<UserId> {
+        self.log.lock().keyboards.get(&session).map(|(holder, _)| *holder)
+    }
+
+    /// The sessions of a runner whose keyboards another person has.
+    pub(crate) fn lent_on(&self, runner: RunnerId) -> Vec<(SessionId, UserId)> {
+        let log = self.log.lock();
+        let lent = log.keyboards.iter().filter(|(_, (_, of))| *of == runner);
+        lent.map(|(session, (holder, _))| (*session, *holder)).collect()
     }
 
     /// Subscribes to runners whose desired state changed.
@@ -329,6 +372,12 @@ impl Log {
             EventBody::Change { change: Change::Project { project } } => {
                 self.facts.insert(project.id, project.facts());
             }
+            EventBody::Change { change: Change::Session { session } } => match &session.keyboard.holder {
+                Some(holder) if !session.state.ended() => {
+                    self.keyboards.insert(session.id, (holder.id, session.runner));
+                }
+                _ => drop(self.keyboards.remove(&session.id)),
+            },
             EventBody::Change { change: Change::ProjectGone { project } } => {
                 self.facts.remove(project);
             }
@@ -401,7 +450,7 @@ mod tests {
     #[test]
     fn an_unknown_change_reaches_nobody_and_keeps_its_position() {
         let live = Live::new();
-        live.begin(Seq(6), Vec::new(), HashMap::new(), true);
+        live.begin(Seq(6), Vec::new(), HashMap::new(), Keyboards::new(), true);
         let event = |seq: u64, change: Change| {
             let (seq, at, body) = (Seq(seq), Timestamp::from_millis(0), EventBody::Change { change });
             let (project, audience, facts_before, execution_of) = (None, None, None, None);

@@ -5,13 +5,15 @@
 //! twice; a position counts once.
 
 mod channels;
+pub(crate) mod executions;
 pub(crate) mod feed;
 pub(crate) mod filter;
+pub(crate) mod handoffs;
 pub(crate) mod landings;
 mod log;
 pub(crate) mod presence;
 pub(crate) mod socket;
-mod terminals;
+pub(crate) mod terminals;
 mod work;
 
 pub(crate) use log::Live;

@@ -1,6 +1,6 @@
 //! Presence: who is connected, and what they look at. Never stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::{Actor, RunnerId, UserId};
@@ -18,6 +18,8 @@ pub(crate) struct ConnectionId(u64);
 struct Person {
     connections: usize,
     places: HashMap<ConnectionId, Place>,
+    /// Connections whose page is visible to somebody.
+    visible: HashSet<ConnectionId>,
 }
 
 #[derive(Default)]
@@ -62,6 +64,7 @@ impl Presence {
         let mut here = self.here.lock();
         let Some(person) = here.people.get_mut(&user) else { return false };
         person.connections = person.connections.saturating_sub(1);
+        person.visible.remove(&connection);
         let looked = person.places.remove(&connection).is_some();
         let last = person.connections == 0;
         if last {
@@ -74,9 +77,13 @@ impl Presence {
     }
 
     /// A connection looks at something else.
-    pub(crate) fn look(&self, user: UserId, connection: ConnectionId, at: Option<Place>) {
+    pub(crate) fn look(&self, user: UserId, connection: ConnectionId, at: Option<Place>, visible: bool) {
         let mut here = self.here.lock();
         let Some(person) = here.people.get_mut(&user) else { return };
+        match visible {
+            true => person.visible.insert(connection),
+            false => person.visible.remove(&connection),
+        };
         let before = match at {
             Some(place) => person.places.insert(connection, place),
             None => person.places.remove(&connection),
@@ -84,6 +91,12 @@ impl Presence {
         if before != at {
             let _ = self.changed.send(user);
         }
+    }
+
+    /// The people who look at a page of this hub.
+    pub(crate) fn looking(&self) -> Vec<UserId> {
+        let here = self.here.lock();
+        here.people.iter().filter(|(_, person)| !person.visible.is_empty()).map(|(user, _)| *user).collect()
     }
 
     /// A runner's connection begins or ends. Returns whether others must know.

@@ -300,13 +300,13 @@ impl Socket {
         };
         match decode_to_hub(text.as_bytes()) {
             Ok(ToHub::Hello { .. }) => Err(Some((CloseCode::Protocol, "a second hello"))),
-            Ok(ToHub::Look { at }) => {
+            Ok(ToHub::Look { at, visible }) => {
                 if let Err(error) = self.hub.meter(&self.credential) {
                     return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
                 }
                 let at = at.filter(|place| self.hub.live.sees(&self.credential.actor, place.project));
                 if let Some(user) = self.user() {
-                    self.hub.live.presence.look(user, self.connection, at);
+                    self.hub.live.presence.look(user, self.connection, at, visible);
                 }
                 Ok(())
             }
@@ -316,7 +316,7 @@ impl Socket {
                     return self.send(encode(&FromHub::Unwatched { channel, problem })).await;
                 }
                 let (hub, caller, wanted) = (&self.hub, &self.caller, (channel, session, from));
-                let opening = async |wake| terminals::watch(hub, caller, wanted, wake).await;
+                let opening = async |wake| terminals::watch(hub.clone(), caller, wanted, wake).await;
                 match self.channels.open(channel, opening).await {
                     Some(frame) => self.send(encode(&frame)).await,
                     None => Ok(()),
@@ -326,11 +326,11 @@ impl Socket {
                 self.channels.close(channel);
                 Ok(())
             }
-            Ok(ToHub::Resize { channel, cols, rows }) => {
+            Ok(ToHub::Resize { channel, cols, rows, take }) => {
                 if let Err(error) = self.hub.meter(&self.credential) {
                     return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
                 }
-                self.channels.resize(channel, cols, rows);
+                self.channels.resize(channel, (cols, rows), take);
                 Ok(())
             }
             Ok(ToHub::Request { id, key, call }) => {

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_managed_worker_among_others_is_news() {
+    fn a_managed_worker_among_external_ones_wakes_the_foreman() {
         let (work, project) = (Work::default(), ProjectId::generate());
         let own = || worker(project, WorkerKind::External);
         work.hear(&Change::Workers { workers: vec![own(), own()] });

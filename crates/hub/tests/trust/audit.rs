@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use protocol::link::FactBody;
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, EscalationAnswer, Freeze, InviteCreate, MarkRead,
-    MessageText, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, Rename, RunnerCreate, RunnerUpdate,
-    SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease, TaskTakeOver, TokenCreate, WorkConfigure,
-    WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
+    MessageText, NotifyConfigure, NotifyUpdate, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, Rename,
+    RunnerCreate, RunnerUpdate, SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease, TaskTakeOver,
+    TokenCreate, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -24,7 +24,7 @@ async fn trail(hub: &TestHub, reader: &Credential) -> Vec<AuditEntry> {
 
 #[tokio::test]
 async fn every_change_is_recorded_with_actor_and_origin() {
-    let hub = TestHub::start().await;
+    let hub = TestHub::with(|options| options.notify_allow_hosts = vec!["127.0.0.1:1".into()]).await;
     let owner = ann(&hub);
     let me = view!(&hub, &owner, Me, Call::Me {}).user.expect("a person");
     let bo = join(&hub, "bo").await;
@@ -47,6 +47,10 @@ async fn every_change_is_recorded_with_actor_and_origin() {
     let made = spawn(&hub, &owner, project, "work").await;
     let (session, workspace) = (made.id, made.workspace);
     let mut asked = BTreeSet::from(["project.create", "activity.create", "chat.send", "token.create", "invite.create"]);
+    let input =
+        serde_json::from_value(json!({ "kind": "ntfy", "url": "http://127.0.0.1:1/topic" })).expect("a channel");
+    let channel = view!(&hub, &owner, NewNotifyChannel, Call::NotifyAdd { input }).channel.id;
+    asked.insert("notify.add");
     asked.extend(["observer.create", "runner.create", "session.spawn", "session.resume"]);
     for call in [
         Call::SessionSend { session, input: SessionText { text: "go on".into(), submit: true } },
@@ -96,6 +100,10 @@ async fn every_change_is_recorded_with_actor_and_origin() {
         Call::ChatEdit { message, input: MessageText { content: "edited".into() } },
         Call::ChatDelete { message },
         Call::ChatRead { project, input: MarkRead { number: 1 } },
+        Call::NotifyUpdate { channel, input: NotifyUpdate::default() },
+        Call::NotifyTest { channel },
+        Call::NotifyConfigure { input: NotifyConfigure::default() },
+        Call::NotifyRemove { channel },
         Call::TokenRevoke { token },
         Call::LoginRevoke { login },
         Call::LoginRevokeAll {},
@@ -129,7 +137,7 @@ async fn every_change_is_recorded_with_actor_and_origin() {
 }
 
 #[tokio::test]
-async fn what_people_decide_about_work_is_recorded_and_what_workers_do_is_not() {
+async fn people_s_decisions_about_work_are_audited_and_workers_actions_are_not() {
     let hub = TestHub::start().await;
     let owner = ann(&hub);
     let input = ProjectCreate { content: "a project".into(), ..Default::default() };
@@ -208,7 +216,7 @@ async fn ways_in_are_recorded_and_refusals_are_not_changes() {
 }
 
 #[tokio::test]
-async fn an_entry_is_one_line_whatever_it_is_about() {
+async fn every_audit_entry_is_one_line() {
     let hub = TestHub::start().await;
     let owner = ann(&hub);
     let link = secret(&view!(&hub, &owner, LoginLink, Call::LoginLink {}).link);

@@ -57,6 +57,7 @@ async fn every_answer_limits_what_a_page_may_do() {
         (Method::PUT, "/api/me"),
         (Method::GET, "/api/ws"),
         (Method::GET, "/api/openapi.json"),
+        (Method::GET, "/api/recipe.schema.json"),
         (Method::HEAD, "/"),
     ] {
         check(&format!("{method} {path}"), &send(begin(&hub, method.clone(), path)).await);

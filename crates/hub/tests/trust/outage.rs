@@ -51,7 +51,7 @@ async fn relay(mut client: TcpStream, socket: String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_away_is_told_at_once_and_found_again() {
+async fn a_lost_database_is_reported_at_once_and_reconnected() {
     let database = Postgres::start(Fsync::Off).database().await;
     let (mut door, url) = Door::before(database.url()).await;
     let hub = TestHub::with(|options| options.database = url).await;

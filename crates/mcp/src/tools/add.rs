@@ -1,6 +1,7 @@
 //! `add_tasks`: adds a coordinator's tasks.
 
-use protocol::{AddedTasks, Call, Criterion, TaskAdd, TasksAdd};
+use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
+use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use super::{Spec, list};
 use crate::desk::Desk;
 use crate::trouble::Trouble;
 use crate::verbs::ask;
-use crate::{project, schema};
+use crate::{criteria, project, schema};
 
 pub(super) static SPEC: Spec = Spec {
     name: "add_tasks",
@@ -17,47 +18,11 @@ pub(super) static SPEC: Spec = Spec {
         be understandable without your context, and have `acceptance` that a machine can check. Use `id` as a name within \
         this call and `deps` to say what must be done before. Example: {\"tasks\": [{\"id\": \"parser\", \
         \"description\": \"Write a parser for dates\\nIn src/date.rs, ISO 8601 only.\", \"files\": [\"src/date.rs\"], \
-        \"acceptance\": [{\"kind\": \"file_exists\", \"path\": \"src/date.rs\"}, {\"kind\": \"command\", \"argv\": \
-        [\"cargo\", \"test\", \"date\"]}]}, {\"description\": \"Document the date parser\", \"deps\": [\"parser\"]}]}. \
+        \"acceptance\": [\"file_exists: src/date.rs\", \"command: cargo test date\"]}, {\"description\": \"Document the date parser\", \"deps\": [\"parser\"]}]}. \
         The answer lists similar open tasks.",
     schema,
     reads: false,
 };
-
-/// The schema of acceptance criteria.
-pub(super) fn acceptance() -> Value {
-    let criterion = json!({
-        "type": "object",
-        "description": "What must be true. file_exists: path. file_matches: path and one or more of regex, not_regex, \
-                        min_words, json_schema, parses. command: argv (no shell), maybe exit_code, timeout_seconds. \
-                        only_touches: globs. no_conflict_with_base, committed and approved (a \
-                        person approves the diff): nothing more. text: text, which a \
-                        person judges.",
-        "properties": {
-            "kind": schema::choice(
-                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "approved", "merged", "text"],
-                "The kind of check.",
-            ),
-            "path": schema::text("file_exists, file_matches: the file, relative to the workspace."),
-            "regex": schema::text("file_matches: must be found in the file."),
-            "not_regex": schema::text("file_matches: must not be found in the file."),
-            "min_words": schema::number(0, u32::MAX.into(), "file_matches: the minimum number of words."),
-            "json_schema": json!({ "type": "object", "description": "file_matches: a JSON Schema that the file must satisfy." }),
-            "parses": schema::choice(
-                ["json", "jsonl", "toml", "yaml", "csv", "xml", "text"],
-                "file_matches: the format in which the file must be valid.",
-            ),
-            "argv": schema::texts("command: the program and its arguments, such as [\"make\", \"test\"]."),
-            "exit_code": json!({ "type": "integer", "description": "command: the expected exit code; default 0." }),
-            "timeout_seconds": schema::number(1, 86_400, "command: the time limit; default 300."),
-            "globs": schema::texts("only_touches: patterns, such as [\"src/**\", \"docs/*.md\"]."),
-            "text": schema::text("text: what must be true, for a person to judge."),
-        },
-        "required": ["kind"],
-        "additionalProperties": false,
-    });
-    json!({ "type": "array", "items": criterion, "description": "The criteria that the work is checked against." })
-}
 
 fn schema() -> Value {
     let task = json!({
@@ -66,11 +31,12 @@ fn schema() -> Value {
             "id": schema::text("A name for this task within this call, so that others can depend on it."),
             "description": schema::text("What to do. The first line is the title."),
             "context": schema::text("What the worker should know: decisions, relevant places."),
-            "acceptance": acceptance(),
+            "acceptance": criteria::shape(),
             "files": schema::texts("Files that the task changes: paths or patterns. Keeps two workers from changing the same file."),
             "deps": schema::texts("Tasks that must be done first: names from this call, or existing tasks (CALC-12 or tsk_…)."),
             "priority": schema::number(0, 9, "Higher goes first; default 5."),
             "needs": schema::texts("Abilities that the worker must have. Usually left out."),
+            "labels": schema::texts("Short names to group and find tasks by, such as \"ui\"."),
             "activity": schema::text("The id of its activity, act_…. Usually left out."),
         },
         "required": ["description"],
@@ -117,28 +83,27 @@ fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
         return Err(Trouble::new(text));
     };
     task.retain(|_, value| !value.is_null());
-    if let Some(Value::Array(criteria)) = task.get_mut("acceptance") {
-        for (place, one) in criteria.iter_mut().enumerate() {
-            *one = json!(criterion(&format!("tasks[{index}].acceptance[{place}]"), one.take())?);
-        }
+    if let Some(criteria) = task.get_mut("acceptance") {
+        let lines: Vec<String> = serde_json::from_value(criteria.take()).map_err(|error| invalid(index, &error))?;
+        *criteria = json!(criteria::read(&format!("tasks[{index}]."), &lines)?);
     }
-    serde_json::from_value(Value::Object(task)).map_err(|error| {
-        Trouble::new(format!("tasks[{index}] is invalid: {error}. Nothing was added: fix it and call again."))
-    })
+    serde_json::from_value(Value::Object(task)).map_err(|error| invalid(index, &error))
 }
 
-/// Parses a criterion; an error names its place.
-pub(super) fn criterion(place: &str, mut given: Value) -> Result<Criterion, Trouble> {
-    if let Value::Object(fields) = &mut given {
-        fields.retain(|_, value| !value.is_null());
+fn invalid(index: usize, error: &serde_json::Error) -> Trouble {
+    Trouble::new(format!("tasks[{index}] is invalid: {error}. Nothing was added: fix it and call again."))
+}
+
+/// The arguments with all criteria as lines.
+pub(super) fn as_lines(mut given: JsonObject) -> JsonObject {
+    if let Some(Value::Array(tasks)) = given.get_mut("tasks") {
+        for task in tasks {
+            if let Value::Object(fields) = task {
+                *fields = criteria::as_lines(std::mem::take(fields));
+            }
+        }
     }
-    serde_json::from_value(given).map_err(|error| {
-        Trouble::new(format!(
-            "{place} is invalid: {error}. It must look like {{\"kind\": \"file_exists\", \"path\": \"…\"}}; the kinds are \
-             file_exists, file_matches, command, only_touches, no_conflict_with_base, committed, approved, text. Nothing was \
-             changed."
-        ))
-    })
+    given
 }
 
 fn short(value: &Value) -> String {

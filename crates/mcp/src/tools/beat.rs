@@ -4,7 +4,7 @@ use protocol::{Call, Escalation, Lease, TaskDetail, TaskHeartbeat};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Spec;
+use super::{Spec, overlaps};
 use crate::desk::{Desk, Hold};
 use crate::trouble::Trouble;
 use crate::verbs::ask;
@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
     title: "Report progress",
     description: "Renews the lease of the task you hold and shows people your progress. Call it at each step of \
         longer work: {\"progress\": \"3 of 5 files done\"}. The answer has `answers` when a person has answered a \
-        question of yours. If it says that the lease is lost, stop working on that task: another worker has it.",
+        question of yours, and `conflicts` when your changes begin to conflict with other work. If it says that the lease is lost, stop working on that task: another worker has it.",
     schema: || {
         schema::object(
             &[],
@@ -47,6 +47,17 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     if let Some(changed) = changed(desk, hold, lease.edits).await {
         answer["changed"] = changed;
         answer["next"] = json!("The task was changed: read `changed` and continue with it.");
+    }
+    let conflicts = match hold.activity {
+        Some(activity) => overlaps::news(desk, activity).await,
+        None => vec![],
+    };
+    if !conflicts.is_empty() {
+        answer["conflicts"] = json!(conflicts);
+        answer["next"] = json!(
+            "Your changes conflict with other work: read `conflicts`. Change other lines if you can, or agree with the \
+             other side with chat_send."
+        );
     }
     let answers = answers(desk, hold).await;
     if !answers.is_empty() {

@@ -4,11 +4,11 @@ use protocol::{Call, Task, TaskEdit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Spec, add};
+use super::Spec;
 use crate::desk::Desk;
 use crate::trouble::Trouble;
 use crate::verbs::ask;
-use crate::{schema, task};
+use crate::{criteria, schema, task};
 
 pub(super) static SPEC: Spec = Spec {
     name: "edit_task",
@@ -23,11 +23,12 @@ pub(super) static SPEC: Spec = Spec {
                 "task": schema::text("The task: its name, such as CALC-12, or its id, tsk_…."),
                 "description": schema::text("What to do. The first line is the title."),
                 "context": schema::text("What the worker should know: decisions, relevant places."),
-                "acceptance": add::acceptance(),
+                "acceptance": criteria::shape(),
                 "files": schema::texts("Files that the task changes: paths or patterns."),
                 "deps": schema::texts("Tasks that must be done first (CALC-12 or tsk_…)."),
                 "priority": schema::number(0, 9, "Higher goes first."),
                 "needs": schema::texts("Abilities that the worker must have."),
+                "labels": schema::texts("Short names to group and find tasks by, such as \"ui\"."),
             }),
         )
     },
@@ -40,18 +41,16 @@ pub(super) struct Arguments {
     task: String,
     description: Option<String>,
     context: Option<String>,
-    acceptance: Option<Vec<Value>>,
+    acceptance: Option<Vec<String>>,
     files: Option<Vec<String>>,
     deps: Option<Vec<String>>,
     priority: Option<u8>,
     needs: Option<Vec<String>>,
+    labels: Option<Vec<String>>,
 }
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
-    let acceptance = given.acceptance.map(|criteria| {
-        criteria.into_iter().enumerate().map(|(at, one)| add::criterion(&format!("acceptance[{at}]"), one)).collect()
-    });
-    let acceptance = acceptance.transpose()?;
+    let acceptance = given.acceptance.map(|lines| criteria::read("", &lines)).transpose()?;
     let task = task::resolve(desk, Some(&given.task)).await?;
     let Some(task) = task else { return Err(Trouble::new("Name the task in `task`.")) };
     let input = TaskEdit {
@@ -62,6 +61,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         deps: given.deps,
         priority: given.priority,
         needs: given.needs,
+        labels: given.labels,
         expected_edits: None,
     };
     if input == TaskEdit::default() {

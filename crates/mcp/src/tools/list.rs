@@ -29,6 +29,7 @@ pub(super) static SPEC: Spec = Spec {
                     "Only tasks with this status. Leave it out for all.",
                 ),
                 "activity": schema::text("Only tasks of this activity (act_…)."),
+                "label": schema::text("Only tasks with this label."),
                 "limit": schema::number(1, 1000, "How many tasks; default 50."),
                 "after": schema::text("Only tasks after this one (tsk_…), for the next page."),
             }),
@@ -43,6 +44,7 @@ pub(super) struct Arguments {
     project: Option<String>,
     status: Option<TaskStatus>,
     activity: Option<ActivityId>,
+    label: Option<String>,
     limit: Option<u32>,
     after: Option<TaskId>,
 }
@@ -55,6 +57,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         status: given.status,
         activity: given.activity,
         worker: None,
+        label: given.label,
         short: None,
         after: given.after,
         limit: Some(limit),
@@ -77,6 +80,7 @@ pub(super) fn line(line: &TaskLine) -> Value {
         ("reason", line.reason.as_ref().map(|text| json!(text))),
         ("progress", line.progress.as_ref().map(|text| json!(text))),
         ("assigned_to", line.assigned_to.map(|worker| json!(worker))),
+        ("labels", (!line.labels.is_empty()).then(|| json!(line.labels))),
         ("deps", (!line.deps.is_empty()).then(|| json!(line.deps))),
     ];
     for (name, one) in more {

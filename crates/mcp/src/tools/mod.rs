@@ -2,15 +2,19 @@
 
 mod activity;
 mod add;
+mod artifact;
 mod ask;
 mod beat;
 mod chat;
 mod doing;
 mod edit;
+mod handoff;
 mod list;
 mod merge;
+mod overlaps;
 mod report;
 mod review;
+mod search;
 mod take;
 
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use crate::arguments::decode;
+use crate::criteria;
 use crate::desk::Desk;
 use crate::schema::Shape;
 use crate::trouble::Trouble;
@@ -44,11 +49,18 @@ pub(crate) static ALL: &[&Spec] = &[
     &ask::ESCALATE,
     &chat::SEND,
     &chat::READ,
+    &search::SPEC,
+    &artifact::PUT,
+    &artifact::GET,
+    &artifact::LIST,
     &activity::SPEC,
     &doing::SPEC,
+    &overlaps::SPEC,
     &add::SPEC,
     &merge::SPEC,
     &edit::SPEC,
+    &handoff::WRITE,
+    &handoff::ACK,
 ];
 
 /// Runs a tool; its answer is an object whose `next` says what to do.
@@ -65,11 +77,18 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "escalate" => ask::escalate(desk, decode(shape, given)?).await,
         "chat_send" => chat::send(desk, decode(shape, given)?).await,
         "chat_read" => chat::read(desk, decode(shape, given)?).await,
+        "search" => search::run(desk, decode(shape, given)?).await,
+        "artifact_put" => artifact::put(desk, decode(shape, given)?).await,
+        "artifact_get" => artifact::get(desk, decode(shape, given)?).await,
+        "artifact_list" => artifact::list(desk, decode(shape, given)?).await,
         "activity_update" => activity::run(desk, decode(shape, given)?).await,
         "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
-        "add_tasks" => add::run(desk, decode(shape, given)?).await,
+        "overlaps" => overlaps::run(desk, decode(shape, given)?).await,
+        "add_tasks" => add::run(desk, decode(shape, given.map(add::as_lines))?).await,
         "merge_request" => merge::run(desk, decode(shape, given)?).await,
-        "edit_task" => edit::run(desk, decode(shape, given)?).await,
+        "edit_task" => edit::run(desk, decode(shape, given.map(criteria::as_lines))?).await,
+        "handoff_write" => handoff::write(desk, decode(shape, given)?).await,
+        "handoff_ack" => handoff::ack(desk, decode(shape, given)?).await,
         other => Err(Trouble::new(format!("unknown tool `{other}`"))),
     }
 }

@@ -1,7 +1,7 @@
 //! `review_reply`: answers review comments in their threads.
 
-use domain::{TaskId, ThreadId};
-use protocol::{Call, ReviewComment, ReviewThread};
+use domain::ThreadId;
+use protocol::{Call, ReviewOf, ReviewReply, ReviewThread};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,16 +14,15 @@ use crate::verbs::ask;
 pub(super) static SPEC: Spec = Spec {
     name: "review_reply",
     title: "Answer a review comment",
-    description: "Answers a person's review comment on your changes, in its thread. The brief lists the threads with their \
-        ids. Say what you did, or why not; the person reads it beside the lines. Example: {\"thread\": \
+    description: "Answers a person's review comment on your changes, in its thread. The brief or the message that you got lists \
+        the threads with their ids. Say what you did, or why not; the person reads it beside the lines. Example: {\"thread\": \
         \"thr_0123456789abcdef0123456789abcdef\", \"text\": \"Renamed it to `parse_date`.\"}",
     schema: || {
         schema::object(
             &["thread", "text"],
             json!({
-                "thread": schema::text("The thread's id (thr_…), from the brief."),
+                "thread": schema::text("The thread's id (thr_…), from the brief or the message."),
                 "text": schema::text("What you did about the comment, or why not."),
-                "task": schema::task(),
             }),
         )
     },
@@ -35,19 +34,14 @@ pub(super) static SPEC: Spec = Spec {
 pub(super) struct Arguments {
     thread: ThreadId,
     text: String,
-    task: Option<TaskId>,
 }
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
-    let task = match given.task {
-        Some(task) => task,
-        None => desk.hold(None, None).await?.task,
+    let input = ReviewReply { text: given.text };
+    let thread: ReviewThread = ask(&*desk.verbs, Call::ReviewReply { thread: given.thread, input }).await?;
+    let next = match thread.of {
+        ReviewOf::Task { .. } => "Answer the other threads of the review, then call report.",
+        ReviewOf::Workspace { .. } => "Answer the other threads of the review.",
     };
-    let input = ReviewComment { thread: Some(given.thread), text: given.text, ..Default::default() };
-    let thread: ReviewThread = ask(&*desk.verbs, Call::ReviewComment { task, input }).await?;
-    Ok(json!({
-        "thread": thread.id,
-        "status": thread.status,
-        "next": "Answer the other threads of the review, then call report.",
-    }))
+    Ok(json!({ "thread": thread.id, "status": thread.status, "next": next }))
 }

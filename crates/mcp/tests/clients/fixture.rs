@@ -103,7 +103,7 @@ pub(crate) fn names(list: &Value) -> Vec<&str> {
 }
 
 /// Every promised tool.
-pub(crate) const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 21] = [
     "list_tasks",
     "take_task",
     "heartbeat",
@@ -113,9 +113,16 @@ pub(crate) const TOOLS: [&str; 14] = [
     "escalate",
     "chat_send",
     "chat_read",
+    "search",
+    "artifact_put",
+    "artifact_get",
+    "artifact_list",
     "activity_update",
     "who_is_doing_what",
+    "overlaps",
     "add_tasks",
     "merge_request",
     "edit_task",
+    "handoff_write",
+    "handoff_ack",
 ];

@@ -4,8 +4,8 @@
 use domain::{AnswerAct, SessionStatus, TaskId, Visibility};
 use protocol::link::FactBody;
 use protocol::{
-    Call, EscalationAnswer, EscalationFilter, SessionState, TaskAdd, TaskFilter, TaskReason, TaskTake, TasksAdd,
-    WorkConfigure,
+    Call, EscalationAnswer, EscalationFilter, ExecutionStart, NOT_SHARED, RecipeText, SessionState, TaskAdd,
+    TaskFilter, TaskReason, TaskTake, TasksAdd, WorkConfigure,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -46,7 +46,7 @@ async fn closed() -> (Shop, Credential) {
 }
 
 #[tokio::test]
-async fn which_agent_added_a_task_is_for_those_who_may_look_at_its_author() {
+async fn the_agent_that_added_a_task_is_shown_only_to_people_with_access_to_it() {
     let (mut shop, pete) = closed().await;
     let session = spawn(&shop.hub, &shop.olga, shop.project, "plan the work").await.id;
     let own = agent(&mut shop.runner, session).await;
@@ -79,7 +79,7 @@ async fn which_agent_added_a_task_is_for_those_who_may_look_at_its_author() {
 }
 
 #[tokio::test]
-async fn a_failed_setup_tells_colleagues_nothing_of_the_machine() {
+async fn a_failed_setup_shows_colleagues_nothing_about_the_machine() {
     let (mut shop, pete) = closed().await;
     let (visitor, _) = observe(&shop.hub, &shop.olga, shop.project).await;
     let mut sockets = Vec::new();
@@ -129,5 +129,47 @@ async fn a_failed_setup_tells_colleagues_nothing_of_the_machine() {
         let leaks: Vec<&String> = texts.iter().filter(|text| text.contains(hidden)).collect();
         assert!(leaks.is_empty(), "{hidden}: {leaks:?}");
     }
+    shop.hub.stop().await;
+}
+
+#[tokio::test]
+async fn the_reason_of_a_failed_execution_needs_access() {
+    let (shop, pete) = closed().await;
+    let (hub, project) = (&shop.hub, shop.project);
+    let (visitor, _) = observe(hub, &shop.olga, project).await;
+    let mut sockets = Vec::new();
+    for who in [&pete, &visitor] {
+        sockets.push(Socket::live(hub.url(), who).await);
+    }
+    let inputs = json!({ "word": { "type": "string", "default": "nothing" } });
+    let steps = json!([{ "id": "stop", "end": { "success": false, "reason": "{{ inputs.word }}" } }]);
+    let text = json!({ "name": "ending", "inputs": inputs, "steps": steps }).to_string();
+    let input = RecipeText { text, format: None };
+    let recipe = view!(hub, &shop.olga, Recipe, Call::RecipeAdd { project, input }).id;
+    let start = |word: &str| {
+        let inputs = [("word".to_owned(), json!(word))].into();
+        Call::ExecutionStart { recipe, input: ExecutionStart { inputs, version: None } }
+    };
+    let list = || Call::ExecutionList { project, filter: Default::default() };
+    let hers = view!(hub, &shop.olga, Execution, start("canary-hers"));
+    assert!(hers.reason.is_some_and(|reason| reason.contains("canary-hers")), "she sees why");
+    assert!(told(hub, &pete, start("his-own")).await.contains("his-own"), "who started it sees why");
+    let mut texts = vec![told(hub, &pete, list()).await, told(hub, &visitor, list()).await];
+    assert!(texts[0].contains("his-own") && !texts[1].contains("his-own"));
+    assert!(texts.iter().all(|text| text.contains(NOT_SHARED)), "{texts:?}");
+    for who in [&pete, &visitor] {
+        let mut again = Socket::live(hub.url(), who).await;
+        texts.push(serde_json::to_string(again.early.make_contiguous()).expect("frames are JSON"));
+    }
+    let input = protocol::MessageText { content: "the last word".into() };
+    view!(hub, &shop.olga, Message, Call::ChatSend { project, input });
+    for mut socket in sockets {
+        texts.push(serde_json::to_string(&socket.until_message("the last word").await).expect("frames are JSON"));
+    }
+    for (at, text) in texts.iter().enumerate() {
+        assert!(text.contains(&hers.id.to_string()), "{at}: the execution itself is for everybody");
+        assert!(!text.contains("canary-hers"), "{at}: {text}");
+    }
+    assert!(told(hub, &shop.olga, list()).await.contains("canary-hers"));
     shop.hub.stop().await;
 }

@@ -7,7 +7,7 @@ use domain::{
 use protocol::link::{FactBody, FromRunner, ToRunner};
 use protocol::{
     ActivityFilter, AuditPage, Call, Criterion, CriterionResult, EscalationFilter, ExecutionFilter, MessageText,
-    ObserverCreate, SessionState, TaskAdd, TaskFilter, WorkConfigure, WorkerFilter,
+    ObserverCreate, OverlapFilter, SessionState, TaskAdd, TaskFilter, WorkConfigure, WorkerFilter,
 };
 use testkit::TestHub;
 
@@ -62,6 +62,7 @@ fn looks(on: &Things) -> Vec<Call> {
         Call::WorkspaceList { filter: within },
         Call::WorkspaceShow { workspace },
         Call::RecordingList { filter: within },
+        Call::OverlapList { filter: OverlapFilter { project: Some(project), ended: Some(true), ..Default::default() } },
         Call::TaskList { filter: TaskFilter::default() },
         Call::TaskExport { filter: TaskFilter::default() },
         Call::TaskShow { task },
@@ -192,12 +193,12 @@ async fn walk(share: bool) {
 }
 
 #[tokio::test]
-async fn without_sharing_only_the_owner_and_their_agent_see_what_runs() {
+async fn without_sharing_only_the_owner_and_their_agent_see_sessions() {
     walk(false).await;
 }
 
 #[tokio::test]
-async fn with_sharing_everybody_who_sees_the_project_sees_what_runs() {
+async fn with_sharing_everybody_who_sees_the_project_sees_its_sessions() {
     walk(true).await;
 }
 

@@ -3,7 +3,7 @@
 use domain::Visibility;
 use protocol::{
     ActivityCreate, ActivityFilter, ActivityUpdate, AuditPage, Call, FromHub, MarkRead, MessageText, ObserverCreate,
-    Place, ProjectCreate, ProjectUpdate, ToHub,
+    Place, ProjectCreate, ProjectUpdate, SearchQuery, TerminalQuery, ToHub,
 };
 use testkit::TestHub;
 
@@ -23,6 +23,8 @@ fn lists() -> Vec<Call> {
         Call::RunnerList {},
         Call::AuditList { page: AuditPage { limit: Some(500), ..Default::default() } },
         Call::PresenceList {},
+        Call::SearchFind { query: SearchQuery { text: "canary".into(), ..Default::default() } },
+        Call::SearchTerminals { query: TerminalQuery { text: "canary".into(), ..Default::default() } },
     ]
 }
 
@@ -67,7 +69,7 @@ async fn nothing_of_a_private_project_reaches_anybody_else() {
     view!(&hub, &olga, Project, Call::ProjectUpdate { project, input });
     let input = ObserverCreate { name: "canary-observer".into(), expires_at: None };
     let observer = view!(&hub, &olga, NewObserver, Call::ObserverCreate { project, input }).observer.id;
-    socket.send(&ToHub::Look { at: Some(Place { project, activity: Some(activity) }) }).await;
+    socket.send(&ToHub::Look { at: Some(Place { project, activity: Some(activity) }), visible: false }).await;
     socket.ask(Call::Me {}).await.expect("the look was read before this");
     let input = MessageText { content: "the last word".into() };
     view!(&hub, &olga, Message, Call::ChatSend { project: open, input });
@@ -87,7 +89,7 @@ async fn nothing_of_a_private_project_reaches_anybody_else() {
 }
 
 #[tokio::test]
-async fn what_was_visible_and_is_private_now_is_gone_from_every_list() {
+async fn a_project_that_became_private_disappears_from_every_list() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let visibility = Some(Visibility::ReadOnly);

@@ -11,19 +11,26 @@ use super::strict;
 use crate::support::{Reply, ann, begin, send};
 
 /// Each tool is some of the verbs, and bounded as they are.
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 21] = [
     "activity_update",
     "add_tasks",
+    "artifact_get",
+    "artifact_list",
+    "artifact_put",
     "ask",
     "chat_read",
     "chat_send",
     "edit_task",
     "escalate",
+    "handoff_ack",
+    "handoff_write",
     "heartbeat",
     "list_tasks",
     "merge_request",
+    "overlaps",
     "report",
     "review_reply",
+    "search",
     "take_task",
     "who_is_doing_what",
 ];
@@ -54,7 +61,7 @@ async fn every_tool_is_known() {
 }
 
 #[tokio::test]
-async fn its_requests_are_counted_and_bounded() {
+async fn requests_of_agents_are_counted_and_bounded() {
     let hub = TestHub::start().await;
     assert_eq!(post(&hub, None, vec![b' '; MAX_FRAME + 1]).await.status, 413);
     let long = "x".repeat(1000);
@@ -68,7 +75,7 @@ async fn its_requests_are_counted_and_bounded() {
 }
 
 #[tokio::test]
-async fn a_thousand_names_of_sessions_are_a_hundred() {
+async fn at_most_a_hundred_session_names_are_kept() {
     let hub = TestHub::start().await;
     for number in 0..1000 {
         let reply = post(&hub, Some(&format!("name-{number}")), message("ping")).await;

@@ -72,6 +72,7 @@ fn of_fact(fact: &FactBody) -> &'static str {
         FactBody::WorkspaceReady { .. } | FactBody::WorkspaceFailed { .. } => "replaces the one before; words are cut",
         FactBody::WorksConflict { .. } => "one question; 100 paths of 1,024 characters",
         FactBody::WorkspaceStats { .. } => "replaces the one before; 100 conflicts of 1,024 characters",
+        FactBody::WorkspaceWork { .. } => "replaces the one before; 4,000 files, 40,000 places, 512 KiB of paths",
         FactBody::SessionSaid { .. } => "replaces the one before; cut",
         FactBody::SessionLimited { .. } => "one outage for each runner and agent; words are cut",
         FactBody::Checking { .. } | FactBody::WorkspaceCleaned { .. } => "once",
@@ -90,12 +91,17 @@ fn of_fact(fact: &FactBody) -> &'static str {
 fn of_ask(ask: &RunnerAsk) -> &'static str {
     match ask {
         RunnerAsk::Send { .. } => "one frame of a client",
+        RunnerAsk::Screen { .. } => "one in two seconds for each session",
         RunnerAsk::Log { .. } | RunnerAsk::RecordingPart { .. } | RunnerAsk::RecordingSearch { .. } => "one page",
         RunnerAsk::RecordingShow { .. } | RunnerAsk::Diff { .. } | RunnerAsk::Saves { .. } => "an id",
         RunnerAsk::Restore { .. } | RunnerAsk::Clean { .. } | RunnerAsk::Discard { .. } => "an id",
         RunnerAsk::PackWork { .. } | RunnerAsk::DiffKept { .. } => "an id and the name of a repository",
         RunnerAsk::Publish { .. } => "ids and the names of a repository and a branch",
         RunnerAsk::PullRequest { .. } => "one title and one summary",
+        RunnerAsk::Tips { .. } => "the name of a repository, once in 15 seconds",
+        RunnerAsk::KeepAll { .. } => "two ids",
+        RunnerAsk::Look { .. } => "one path",
+        RunnerAsk::Search { .. } => "the words of one search, and the projects that the person sees",
         RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } => "an id and a place",
         RunnerAsk::BundleTake { .. } => "a part of bounded size",
     }
@@ -105,10 +111,15 @@ fn of_ask(ask: &RunnerAsk) -> &'static str {
 fn of_answer(answer: &RunnerAnswer) -> &'static str {
     match answer {
         RunnerAnswer::Done => "a word",
+        RunnerAnswer::Screen(_) => "300 lines of 500 characters",
         RunnerAnswer::Log(_) | RunnerAnswer::Recording(_) | RunnerAnswer::Part(_) | RunnerAnswer::Hits(_) => "a frame",
         RunnerAnswer::Diff(_) | RunnerAnswer::Saves(_) | RunnerAnswer::Bundle(_) => "a frame",
         RunnerAnswer::BundlePart(_) => "a part of bounded size",
         RunnerAnswer::Published(_) | RunnerAnswer::PullRequest(_) => "one commit and one name, or one address",
+        RunnerAnswer::Tips(_) => "2,000 branches with names of 200 characters",
+        RunnerAnswer::KeptAll(_) => "ids and 200 paths; stored paths are cut",
+        RunnerAnswer::Seen(_) => "50 folders and 100 branches",
+        RunnerAnswer::Lines(_) => "as many lines as were asked for",
     }
 }
 
@@ -140,9 +151,9 @@ async fn every_frame_of_a_client_that_does_something_is_counted() {
     let hub = strict().await;
     let session = SessionId::generate();
     let frames: [(&str, Message); 5] = [
-        ("look", text(&ToHub::Look { at: None })),
+        ("look", text(&ToHub::Look { at: None, visible: false })),
         ("watch", text(&ToHub::Watch { channel: 1, session, from: None })),
-        ("resize", text(&ToHub::Resize { channel: 1, cols: 80, rows: 24 })),
+        ("resize", text(&ToHub::Resize { channel: 1, cols: 80, rows: 24, take: true })),
         ("input", Message::binary(TerminalFrame::Input { channel: 1, bytes: b"x".to_vec() }.encode())),
         ("credit", Message::binary(TerminalFrame::Credit { channel: 1, offset: 1 }.encode())),
     ];
@@ -223,7 +234,7 @@ async fn a_flood_of_troubles_is_stored_a_few_times_and_ends_with_the_last() {
 }
 
 #[tokio::test]
-async fn what_nobody_asked_for_is_dropped() {
+async fn unrequested_output_is_dropped() {
     let mut fixture = Fixture::new().await;
     let problem = Problem::new(ProblemKind::NotFound, "x".repeat(1000));
     for number in 0..2000 {

@@ -34,9 +34,12 @@ const TABLE: &str = "
     grant.list           at most 2000
     session.list         newest
     session.log          runner
+    session.screen       runner
     workspace.list       newest
     workspace.diff       runner
     workspace.saves      runner
+    search.find          cut at 50
+    search.terminals     cut at 50
     recording.list       newest
     recording.show       runner
     recording.part       runner
@@ -48,10 +51,26 @@ const TABLE: &str = "
     worker.list          made
     work.log             cut at 500
     work.doing           made
+    handoff.list         cut at 200
     landing.list         cut at 500
+    overlap.list         cut at 500
     merge.list           made
+    notify.list          at most 200
     merge.history        pages 500
     merge.show           recent
+    recipe.templates     made
+    recipe.list          at most 200
+    recipe.versions      at most 1000
+    profile.list         at most 100
+    profile.versions     newest
+    execution.list       cut at 200
+    execution.log        cut at 1000
+    artifact.list        cut at 200
+    artifact.read        cut at 65536
+    schedule.list        at most 200
+    schedule.ticks       cut at 500
+    hook.list            at most 50
+    hook.deliveries      newest
     audit.list           pages 500
     presence.list        made
 ";

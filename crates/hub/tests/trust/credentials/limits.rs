@@ -76,7 +76,7 @@ async fn requests_are_limited_by_credential_over_sockets() {
     assert!(refused > 0, "a flood is answered, each with a refusal");
     // Presence is sent to everybody: it counts as well.
     for _ in 0..40 {
-        socket.send(&ToHub::Look { at: None }).await;
+        socket.send(&ToHub::Look { at: None, visible: false }).await;
     }
     socket
         .until("a refusal of looks", |frame| match frame {

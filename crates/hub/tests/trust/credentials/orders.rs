@@ -30,7 +30,9 @@ impl Step {
             Self::Hello => ToHub::Hello { protocol: PROTOCOL, hub: None, since: None, client: None },
             Self::ForeignHello => ToHub::Hello { protocol: PROTOCOL + 1, hub: None, since: None, client: None },
             Self::Request => ToHub::Request { id, key: None, call: Call::ProjectList {} },
-            Self::Look => ToHub::Look { at: Some(Place { project: ProjectId::generate(), activity: None }) },
+            Self::Look => {
+                ToHub::Look { at: Some(Place { project: ProjectId::generate(), activity: None }), visible: false }
+            }
             Self::Garbage => return Message::text(format!("{{\"type\":\"request\",\"id\":{id},\"call\":7}}")),
             Self::Binary => return Message::binary(vec![1, 2, 3]),
         };
@@ -73,7 +75,7 @@ async fn check(hub: &TestHub, credential: &Credential, steps: &[Step]) {
 }
 
 #[tokio::test]
-async fn nothing_is_served_before_hello_in_whatever_order_frames_come() {
+async fn no_order_of_frames_is_served_before_hello() {
     let hub = TestHub::start().await;
     let person = ann(&hub);
     let input = protocol::ProjectCreate { content: "shown".into(), ..Default::default() };

@@ -20,7 +20,7 @@ async fn a_hub_is_not_reachable_by_others_without_protection() {
 }
 
 #[tokio::test]
-async fn what_the_hub_keeps_is_its_owners_alone() {
+async fn the_hubs_files_are_readable_only_by_its_account() {
     use std::os::unix::fs::PermissionsExt;
     let hub = testkit::TestHub::start().await;
     let mode = |path: std::path::PathBuf| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;

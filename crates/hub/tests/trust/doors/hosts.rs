@@ -72,7 +72,7 @@ async fn hosts_are_compared_as_names_not_as_texts() {
 }
 
 #[tokio::test]
-async fn further_hosts_are_those_that_were_named() {
+async fn only_named_hosts_are_allowed_besides_our_own() {
     let hub = TestHub::with(|options| {
         options.public_url = Some("https://floor.example.com".into());
         options.allow_hosts = vec!["inside.example.com:8080".into()];

@@ -158,7 +158,7 @@ async fn a_login_belongs_to_the_browser_that_began_it_and_works_once() {
 }
 
 #[tokio::test]
-async fn who_somebody_is_does_not_follow_a_name() {
+async fn a_person_is_their_github_account_not_their_login() {
     let world = World::new().await;
     let (first, _) = world.enter(&member()).await;
     let renamed = Account { login: "mona-lisa", ..member() };
@@ -213,7 +213,7 @@ async fn when_github_is_not_well_the_hub_says_so() {
 }
 
 #[tokio::test]
-async fn when_the_person_says_no_nothing_happens() {
+async fn a_denied_request_changes_nothing() {
     let world = World::new().await;
     let begun = world.begin().await;
     let request = begin(&world.hub, Method::GET, "/api/auth/github/callback").header("cookie", &begun.cookie);

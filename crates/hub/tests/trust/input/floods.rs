@@ -27,7 +27,7 @@ async fn closed(stream: &mut TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn half_open_connections_keep_nobody_out() {
+async fn half_open_connections_do_not_block_others() {
     let hub = TestHub::start().await;
     let ann = ann(&hub);
     let mut old = Socket::live(hub.url(), &ann).await;
@@ -89,7 +89,7 @@ async fn a_head_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn a_flood_of_requests_slows_down_only_who_sends_it() {
+async fn a_flood_of_requests_slows_down_only_its_sender() {
     let hub = TestHub::start().await;
     let ann = ann(&hub);
     let mut flood = Socket::live(hub.url(), &ann).await;

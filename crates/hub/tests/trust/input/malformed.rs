@@ -104,7 +104,7 @@ async fn a_path_or_query_that_cannot_be_read_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_frame_that_cannot_be_read_is_answered_and_the_socket_goes_on() {
+async fn an_unreadable_frame_is_answered_and_the_socket_stays_open() {
     let hub = TestHub::start().await;
     let mut socket = Socket::live(hub.url(), &ann(&hub)).await;
     socket.until("presence", |frame| matches!(frame, FromHub::Presence { reset: true, .. })).await;

@@ -6,7 +6,7 @@ use protocol::{ActivityCreate, Call, MessagePage, MessageText, ProjectCreate, Re
 use serde_json::{Value, json};
 use testkit::TestHub;
 
-use crate::support::{Credential, Reply, Socket, ann, begin, db, send, view};
+use crate::support::{Credential, Reply, Socket, ann, begin, db, fresh, send, view};
 
 /// Texts that some program somewhere takes for something else.
 const HOSTILE: [&str; 40] = [
@@ -88,14 +88,14 @@ fn fields(project: &str) -> Vec<Field> {
             "repository",
             "repositories.location",
             "/api/projects".into(),
-            |t| json!({"content": "x", "repositories": [{"location": t, "base_branch": null}]}),
+            |t| json!({"content": fresh("x"), "repositories": [{"location": t, "base_branch": null}]}),
             |v| &v["repositories"][0]["location"],
         ),
         field(
             "branch",
             "repositories.base_branch",
             "/api/projects".into(),
-            |t| json!({"content": "x", "repositories": [{"location": "/r", "base_branch": t}]}),
+            |t| json!({"content": fresh("x"), "repositories": [{"location": "/r", "base_branch": t}]}),
             |v| &v["repositories"][0]["base_branch"],
         ),
         field(
@@ -196,10 +196,10 @@ async fn hostile_texts_come_back_unchanged_or_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn lines_are_for_texts_and_not_for_names() {
+async fn names_must_not_contain_line_breaks() {
     let (hub, ann, project) = floor().await;
     for field in fields(&project.to_string()) {
-        for text in ["one\ntwo", "one\ttwo", "one\r\ntwo"] {
+        for text in ["one\ntwo", "two\tthree", "three\r\nfour"] {
             let reply = post(&hub, &ann, &field.path, &(field.body)(text)).await;
             if ["project", "activity", "message"].contains(&field.name) {
                 assert_eq!(reply.status, 201, "{}", field.name);
@@ -212,7 +212,7 @@ async fn lines_are_for_texts_and_not_for_names() {
 }
 
 #[tokio::test]
-async fn what_was_kept_is_what_every_reader_gets() {
+async fn hostile_texts_reach_every_reader_unchanged() {
     let (hub, ann, project) = floor().await;
     for text in HOSTILE {
         let input = MessageText { content: text.into() };

@@ -3,14 +3,14 @@
 use domain::SessionStatus;
 use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk, ToRunner};
 use protocol::{
-    Call, LogPage, Problem, ProblemKind, RecordingHits, RecordingQuery, RecordingRange, Save, SessionLog, SessionText,
-    WorkspaceRestore,
+    Call, LogPage, Problem, ProblemKind, RecordingHits, RecordingQuery, RecordingRange, Save, SessionLog,
+    SessionScreen, SessionText, WorkspaceRestore,
 };
 
 use reqwest::Method;
 use serde_json::json;
 
-use super::Fixture;
+use super::{Fixture, share};
 use crate::support::runner::Heard;
 use crate::support::{Reply, begin, call, send};
 
@@ -41,7 +41,28 @@ fn told(answer: RunnerAnswer) -> impl FnOnce(u32, RunnerAsk) -> Option<FromRunne
 }
 
 #[tokio::test]
-async fn an_answer_reaches_who_waits_for_it() {
+async fn a_picture_of_a_screen_is_requested_once_for_all_viewers() {
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let verb = Call::SessionScreen { session };
+    let Fixture { hub, olga, pete, runner, .. } = &mut fixture;
+    let answering = async {
+        let asked = runner.told("an ask", |frame| matches!(frame, ToRunner::Ask { .. })).await;
+        let ToRunner::Ask { id, ask } = asked else { unreachable!() };
+        assert_eq!(ask, RunnerAsk::Screen { session });
+        let answer = RunnerAnswer::Screen(SessionScreen { cols: 80, rows: 24, lines: vec!["hello".into()] });
+        runner.tell(&FromRunner::Told { id, answer }).await;
+    };
+    let (hers, his, ()) = tokio::join!(call(hub, olga, &verb), call(hub, pete, &verb), answering);
+    for reply in [hers, his] {
+        assert_eq!((reply.status, reply.body["lines"][0].as_str()), (200, Some("hello")));
+    }
+    share(&fixture.hub, &fixture.olga, fixture.project, false).await;
+    assert_eq!(call(&fixture.hub, &fixture.pete, &verb).await.status, 404, "not even a picture that is there");
+}
+
+#[tokio::test]
+async fn an_answer_reaches_the_caller_that_waits_for_it() {
     let mut fixture = Fixture::new().await;
     let (session, workspace) = (fixture.session.id, fixture.session.workspace);
     let log = SessionLog { text: "hello".into(), truncated: false, setup: false };
@@ -110,7 +131,7 @@ async fn a_refusal_is_passed_on_and_cannot_speak_for_the_hub() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_runner_that_is_gone() {
+async fn a_request_ends_when_its_runner_is_gone() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let part = || Call::RecordingPart { session, range: RecordingRange { from_ms: Some(5) } };
@@ -131,7 +152,7 @@ async fn nobody_waits_for_a_runner_that_is_gone() {
 }
 
 #[tokio::test]
-async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
+async fn a_request_to_a_silent_runner_times_out() {
     let mut fixture = Fixture::with(|options| options.limits.runner_answer_seconds = 1).await;
     let session = fixture.session.id;
     let late = |id| FromRunner::Told {
@@ -157,7 +178,7 @@ async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test]
-async fn who_may_not_look_or_drive_does_not_reach_the_runner() {
+async fn requests_without_permission_do_not_reach_the_runner() {
     let mut fixture = Fixture::new().await;
     let (session, workspace) = (fixture.session.id, fixture.session.workspace);
     let text = SessionText { text: "rm -rf".into(), submit: true };

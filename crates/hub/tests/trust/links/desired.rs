@@ -57,7 +57,7 @@ async fn how_long_recordings_are_kept_reaches_the_runners_of_the_project() {
 }
 
 #[tokio::test]
-async fn a_runner_hears_of_its_own_sessions_only() {
+async fn a_runner_receives_only_its_own_sessions() {
     let mut fixture = Fixture::new().await;
     let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
     let his = spawn(&fixture.hub, &fixture.pete, fixture.project, "his").await;

@@ -133,7 +133,7 @@ async fn until(watcher: &mut Socket, runner: domain::RunnerId, connected: bool) 
 }
 
 #[tokio::test]
-async fn whatever_ends_a_link_everybody_sees_that_the_runner_is_gone() {
+async fn a_runner_shows_as_disconnected_however_its_link_ended() {
     let mut fixture = Fixture::new().await;
     let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();

@@ -72,7 +72,7 @@ async fn facts_are_stored_once_and_in_order_over_links_that_break() {
 }
 
 #[tokio::test]
-async fn a_runner_tells_about_its_own_only() {
+async fn a_runner_reports_only_about_its_own_sessions() {
     let mut fixture = Fixture::new().await;
     let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
     let before = fixture.now().await;

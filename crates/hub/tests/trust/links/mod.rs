@@ -5,13 +5,14 @@ mod desired;
 mod doors;
 mod facts;
 mod hostile;
+mod search;
 mod terminals;
 
 use domain::{ProjectId, Visibility};
 use protocol::{Call, ProjectCreate, ProjectUpdate, Session, SessionSpawn};
 use testkit::TestHub;
 
-use crate::support::{Credential, FakeRunner, join, view};
+use crate::support::{Credential, FakeRunner, fresh, join, view};
 
 /// Olga's project with a session on her runner, and Pete, who may look at both.
 pub(crate) struct Fixture {
@@ -51,7 +52,7 @@ pub(crate) async fn project(
     share_execution: bool,
 ) -> ProjectId {
     let (visibility, share_execution) = (Some(visibility), Some(share_execution));
-    let input = ProjectCreate { content: "a project".into(), visibility, share_execution, ..Default::default() };
+    let input = ProjectCreate { content: fresh("a project"), visibility, share_execution, ..Default::default() };
     view!(hub, owner, Project, Call::ProjectCreate { input }).id
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod socket;
 pub(crate) mod state;
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use client::{HttpRequest, request};
 use protocol::{Answer, Call, ObserverCreate};
@@ -75,6 +76,12 @@ pub(crate) struct Reply {
 /// Begins a request to a path of the hub.
 pub(crate) fn begin(hub: &TestHub, method: Method, path: &str) -> RequestBuilder {
     HTTP.request(method, format!("{}{path}", hub.url()))
+}
+
+/// A name that nothing else in this process has.
+pub(crate) fn fresh(word: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{word} {}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Sends a request.

@@ -54,9 +54,18 @@ fn filled(template: &str) -> String {
         ("candidate", "cnd"),
         ("approval", "apr"),
         ("grant", "gnt"),
+        ("channel", "chn"),
+        ("recipe", "rcp"),
+        ("execution", "exe"),
+        ("schedule", "sch"),
+        ("hook", "hok"),
+        ("handoff", "hnd"),
+        ("overlap", "ovl"),
+        ("artifact", "art"),
     ] {
         path = path.replace(&format!("{{{name}}}"), &format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));
     }
+    path = path.replace("{sha256}", &"0a".repeat(32));
     assert!(!path.contains('{'), "{template} has a parameter that this test does not know");
     path
 }

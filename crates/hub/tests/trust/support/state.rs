@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use domain::{
-    ActivityId, ApprovalId, EscalationId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkerId, WorkspaceId,
+    ActivityId, ApprovalId, EscalationId, ExecutionId, HubId, ProjectId, RunnerId, ScheduleId, Seq, SessionId, UserId,
+    WorkerId, WorkspaceId,
 };
 use protocol::{
-    Activity, Approval, Change, Delta, Escalation, FromHub, Project, Runner, Session, User, UserRef, WorkSettings,
-    Worker, Workspace,
+    Activity, Approval, Change, Delta, Escalation, Execution, FromHub, Project, Runner, Schedule, Session, User,
+    UserRef, WorkSettings, Worker, Workspace,
 };
 
 /// What a client knows, and from where it resumes.
@@ -24,8 +25,11 @@ pub(crate) struct State {
     pub(crate) escalations: BTreeMap<EscalationId, Escalation>,
     pub(crate) approvals: BTreeMap<ApprovalId, Approval>,
     pub(crate) settings: BTreeMap<ProjectId, WorkSettings>,
+    pub(crate) handoffs: BTreeMap<domain::HandoffId, protocol::Handoff>,
     pub(crate) landings: BTreeMap<domain::LandingId, protocol::Landing>,
     pub(crate) landing_settings: BTreeMap<ProjectId, protocol::LandingSettings>,
+    pub(crate) executions: BTreeMap<ExecutionId, Execution>,
+    pub(crate) schedules: BTreeMap<ScheduleId, Schedule>,
     pub(crate) read: BTreeMap<ProjectId, u32>,
 }
 
@@ -98,8 +102,11 @@ impl State {
             between(&self.escalations, &other.escalations),
             between(&self.approvals, &other.approvals),
             between(&self.settings, &other.settings),
+            between(&self.handoffs, &other.handoffs),
             between(&self.landings, &other.landings),
             between(&self.landing_settings, &other.landing_settings),
+            between(&self.executions, &other.executions),
+            between(&self.schedules, &other.schedules),
             between(&self.read, &other.read),
         ]
         .concat()
@@ -111,6 +118,9 @@ impl State {
                 // Presence is the truth about who is here.
                 let user = User { connected: false, last_seen_at: None, ..user.clone() };
                 self.users.insert(user.id, user);
+            }
+            Change::UserGone { user } => {
+                self.users.remove(user);
             }
             Change::Runner { runner } => {
                 let owner = nameless(&runner.owner);
@@ -134,8 +144,11 @@ impl State {
                 self.approvals.retain(|_, approval| approval.project != *project);
                 self.escalations.retain(|_, escalation| escalation.project != *project);
                 self.settings.remove(project);
+                self.handoffs.retain(|_, handoff| handoff.project != *project);
                 self.landings.retain(|_, landing| landing.project != *project);
                 self.landing_settings.remove(project);
+                self.executions.retain(|_, execution| execution.project != *project);
+                self.schedules.retain(|_, schedule| schedule.project != *project);
             }
             Change::Workers { workers } => {
                 for worker in workers {
@@ -157,12 +170,22 @@ impl State {
                 None => drop(self.approvals.insert(approval.id, approval.clone())),
             },
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
+            Change::Handoff { handoff } => drop(self.handoffs.insert(handoff.id, handoff.clone())),
             Change::Landing { landing } => drop(self.landings.insert(landing.id, landing.clone())),
             Change::LandingSettings { project, settings } => {
                 drop(self.landing_settings.insert(*project, settings.clone()));
             }
-            Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } => {}
-            // Pages ask for merge queues when they show them.
+            Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } | Change::Overlap { .. } => {}
+            Change::Execution { execution } => drop(self.executions.insert(execution.id, execution.clone())),
+            Change::Schedule { schedule } => {
+                // Times that are still to come pass.
+                let schedule = Schedule { next: Vec::new(), ..schedule.clone() };
+                self.schedules.insert(schedule.id, schedule);
+            }
+            Change::ScheduleRemoved { schedule } => drop(self.schedules.remove(schedule)),
+            // Pages ask for merge queues, recipes and profiles when they show them.
+            Change::Recipe { .. } | Change::Profiles { .. } => {}
+            // A queue that came to rest is not in the sync: the two states differ then.
             Change::MergeQueue { .. } | Change::Candidate { .. } | Change::MergeSettings { .. } => {}
             Change::Unknown => panic!("a hub tells only what it knows"),
             Change::Workspace { workspace } => {

@@ -38,7 +38,7 @@ async fn a_first_hello_brings_everything_and_a_later_one_what_was_missed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_resumed_is_synced_whole() {
+async fn a_client_that_cannot_resume_gets_a_full_sync() {
     let hub = TestHub::start().await;
     let ann = ann(&hub);
     project(&hub, &ann, "one", Visibility::Private).await;

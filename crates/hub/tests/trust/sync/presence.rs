@@ -34,16 +34,16 @@ async fn others_see_who_comes_looks_and_goes() {
     let mut tab = Socket::live(hub.url(), &pete).await;
     until(&mut watcher, pete_id, "pete comes", |entry| entry.connected && entry.places.is_empty()).await;
     let place = Place { project: common, activity: Some(work) };
-    tab.send(&ToHub::Look { at: Some(place) }).await;
+    tab.send(&ToHub::Look { at: Some(place), visible: false }).await;
     until(&mut watcher, pete_id, "pete looks", |entry| entry.places == [place]).await;
 
     let mut second = Socket::live(hub.url(), &pete).await;
     let chat = Place { project: common, activity: None };
-    second.send(&ToHub::Look { at: Some(chat) }).await;
+    second.send(&ToHub::Look { at: Some(chat), visible: false }).await;
     until(&mut watcher, pete_id, "pete's second tab", |entry| entry.places == [chat, place]).await;
     drop(tab);
     until(&mut watcher, pete_id, "one tab less", |entry| entry.connected && entry.places == [chat]).await;
-    second.send(&ToHub::Look { at: None }).await;
+    second.send(&ToHub::Look { at: None, visible: false }).await;
     until(&mut watcher, pete_id, "nothing in particular", |entry| entry.connected && entry.places.is_empty()).await;
     drop(second);
     until(&mut watcher, pete_id, "pete goes", |entry| !entry.connected).await;
@@ -52,7 +52,7 @@ async fn others_see_who_comes_looks_and_goes() {
 }
 
 #[tokio::test]
-async fn a_place_in_a_private_project_is_nobody_elses_business() {
+async fn presence_in_a_private_project_is_hidden_from_others() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let olga_id = id(&hub, &olga).await;
@@ -60,11 +60,11 @@ async fn a_place_in_a_private_project_is_nobody_elses_business() {
     let open = project(&hub, &olga, "open", Visibility::ReadOnly).await;
     let mut watcher = Socket::live(hub.url(), &pete).await;
     let mut tab = Socket::live(hub.url(), &olga).await;
-    tab.send(&ToHub::Look { at: Some(Place { project: hidden, activity: None }) }).await;
+    tab.send(&ToHub::Look { at: Some(Place { project: hidden, activity: None }), visible: false }).await;
     until(&mut tab, olga_id, "olga sees herself", |entry| entry.places.len() == 1).await;
     let at_open = Place { project: open, activity: None };
     let mut second = Socket::live(hub.url(), &olga).await;
-    second.send(&ToHub::Look { at: Some(at_open) }).await;
+    second.send(&ToHub::Look { at: Some(at_open), visible: false }).await;
     let seen = |frame: &FromHub| match frame {
         FromHub::Presence { entries, .. } => entries.iter().any(|entry| entry.places == [at_open]),
         _ => false,
@@ -83,12 +83,12 @@ async fn a_place_in_a_private_project_is_nobody_elses_business() {
 }
 
 #[tokio::test]
-async fn nobody_can_look_at_what_they_cannot_see() {
+async fn presence_in_a_project_that_a_person_cannot_see_is_ignored() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let hidden = project(&hub, &olga, "hidden", Visibility::Private).await;
     let mut tab = Socket::live(hub.url(), &pete).await;
-    tab.send(&ToHub::Look { at: Some(Place { project: hidden, activity: None }) }).await;
+    tab.send(&ToHub::Look { at: Some(Place { project: hidden, activity: None }), visible: false }).await;
     tab.ask(Call::Me {}).await.expect("the look was read before this");
     let listed = view!(&hub, &olga, Presence, Call::PresenceList {});
     assert!(listed.iter().all(|entry| entry.places.is_empty()), "{listed:?}");

@@ -13,6 +13,7 @@ use crate::support::{Credential, Socket, ann, join, observe, view};
 fn words(frames: &[FromHub]) -> Vec<String> {
     let word = |change: &Change| match change {
         Change::User { user } => format!("user {}", user.name),
+        Change::UserGone { .. } => "user gone".to_owned(),
         Change::Project { project } => format!("project {}", project.name),
         Change::ProjectGone { .. } => "gone".to_owned(),
         Change::Activity { activity } => format!("activity {}", activity.name),
@@ -22,6 +23,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::RunnerGone { .. } => "runner gone".to_owned(),
         Change::Workspace { .. } => "workspace".to_owned(),
         Change::Session { session } => format!("session {}", session.title),
+        Change::Overlap { overlap } => format!("overlap {}", overlap.id),
         Change::ExecutionGone { .. } => "execution gone".to_owned(),
         Change::Tasks { tasks } => format!("{} tasks", tasks.len()),
         Change::Workers { workers } => {
@@ -31,7 +33,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         }
         Change::WorkerGone { .. } => "worker gone".to_owned(),
         Change::Escalation { escalation } => format!("escalation {}", escalation.question),
-        Change::Review { review } => format!("review of {}", review.task),
+        Change::Review { review } => format!("review of {}", review.of),
         Change::Approval { approval } => format!("approval {}", approval.text),
         Change::WorkEntry { entry } => format!("decided {}", entry.what),
         Change::WorkSettings { .. } => "work settings".to_owned(),
@@ -40,6 +42,12 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::MergeSettings { .. } => "merge settings".to_owned(),
         Change::Landing { landing } => format!("landing {}", landing.branch),
         Change::LandingSettings { .. } => "landing settings".to_owned(),
+        Change::Handoff { handoff } => format!("handoff of {}", handoff.title),
+        Change::Recipe { recipe } => format!("recipe {}", recipe.name),
+        Change::Profiles { profiles, .. } => format!("{} profiles", profiles.len()),
+        Change::Execution { execution } => format!("execution of {}", execution.name),
+        Change::Schedule { schedule } => format!("schedule {}", schedule.name),
+        Change::ScheduleRemoved { .. } => "schedule removed".to_owned(),
         Change::Unknown => "unknown".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()
@@ -89,7 +97,7 @@ async fn a_project_made_in_private_appears_whole_when_it_is_opened() {
 }
 
 #[tokio::test]
-async fn who_was_away_is_told_by_what_they_may_see_when_they_return() {
+async fn a_returning_client_gets_changes_by_its_current_rights() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let common = project(&hub, &olga, "common", Visibility::ReadWrite).await;
@@ -213,7 +221,7 @@ fn of_workers(frames: &[FromHub]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn workers_that_change_together_are_told_to_those_who_see_their_project() {
+async fn changes_of_several_workers_reach_only_people_who_see_the_project() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let common = project(&hub, &olga, "common", Visibility::ReadWrite).await;

@@ -15,7 +15,7 @@ async fn pair(database: &testkit::Database) -> (TestHub, TestHub) {
 }
 
 #[tokio::test]
-async fn changes_by_both_reach_the_clients_of_both_in_order() {
+async fn changes_at_two_hubs_reach_the_clients_of_both_in_order() {
     let database = Postgres::shared().database().await;
     let (one, two) = pair(&database).await;
     let olga = join(&one, "olga").await;

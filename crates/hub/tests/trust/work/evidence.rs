@@ -56,7 +56,7 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn what_is_judged_or_was_refused_comes_with_the_last_screen_and_the_changes() {
+async fn questions_about_work_come_with_its_last_screen_and_changes() {
     let mut shop = Shop::new().await;
     let strict = WorkConfigure { tries_per_worker: Some(0), workers_per_task: Some(1), ..Default::default() };
     shop.configure(strict).await;
@@ -89,7 +89,7 @@ async fn what_is_judged_or_was_refused_comes_with_the_last_screen_and_the_change
 }
 
 #[tokio::test]
-async fn while_its_runner_is_away_that_is_said_and_it_shows_when_it_is_back() {
+async fn a_terminal_says_that_its_runner_is_offline_and_shows_again_when_it_returns() {
     let mut shop = Shop::new().await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Ask a lot")]).await[0];
@@ -118,7 +118,7 @@ async fn while_its_runner_is_away_that_is_said_and_it_shows_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn what_a_session_showed_is_for_those_who_may_look_into_it() {
+async fn the_screen_and_changes_of_a_session_need_access_to_it() {
     let mut shop = Shop::new().await;
     shop.project = project(&shop.hub, &shop.olga, Visibility::ReadWrite, false).await;
     shop.start(1).await;

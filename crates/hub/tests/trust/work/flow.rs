@@ -65,7 +65,7 @@ async fn a_refused_report_goes_back_with_its_reasons_until_it_is_met() {
 }
 
 #[tokio::test]
-async fn reasons_are_told_to_a_session_that_stays() {
+async fn reasons_are_sent_to_a_session_that_continues() {
     let hub = TestHub::start().await;
     let olga = join(&hub, "olga").await;
     let mut runner = FakeRunner::start(&hub, &olga, "box").await;

@@ -79,7 +79,7 @@ impl<'a> Pushed<'a> {
 }
 
 #[tokio::test]
-async fn a_task_that_is_done_again_needs_no_more_what_was_checked() {
+async fn a_retried_task_deletes_the_workspace_of_its_earlier_check() {
     let hub = TestHub::start().await;
     let mut pushed = Pushed::open(&hub, &hub).await;
     let check = pushed.report().await;
@@ -113,7 +113,7 @@ async fn a_task_that_is_taken_over_while_it_is_checked_leaves_the_check_behind_a
 }
 
 #[tokio::test]
-async fn a_hub_that_only_has_the_runner_takes_away_what_another_decided_about() {
+async fn a_hub_with_the_runner_cleans_up_after_the_decision_of_another_hub() {
     let database = Postgres::shared().database().await;
     let on = |options: &mut hub::Options| options.database = database.url().to_owned();
     let (one, two) = (TestHub::with(on).await, TestHub::with(on).await);

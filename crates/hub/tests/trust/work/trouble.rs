@@ -180,7 +180,7 @@ async fn a_budget_stops_a_worker_before_it_is_overrun() {
 }
 
 #[tokio::test]
-async fn everything_stops_and_goes_on_when_thawed() {
+async fn everything_stops_when_frozen_and_resumes_when_thawed() {
     let mut shop = Shop::new().await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Some work")]).await[0];

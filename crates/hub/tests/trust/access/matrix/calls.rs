@@ -1,21 +1,26 @@
 //! The call of each row of the table, and what it is about.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use domain::{
-    ActivityId, ApprovalId, CandidateId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId,
-    RunnerId, SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
+    ActivityId, ApprovalId, ArtifactId, CandidateId, ChannelId, EscalationId, ExecutionId, GrantId, HandoffId, HookId,
+    InviteId, LoginId, MessageId, ObserverId, OverlapId, ProjectId, RecipeId, RunnerId, ScheduleId, SessionId, TaskId,
+    ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
 };
 use protocol::{Call, Spec, TaskAsk, TaskReport, TaskTake, TasksAdd, WorkerStart};
 use serde_json::{Value, json};
 
 use super::table::verb_of;
 use crate::support::calls::{merge, smallest};
+use crate::support::fresh;
+
+/// An address that the hub may contact and where nobody listens.
+pub(super) const NOBODY: &str = "http://127.0.0.1:1/topic";
 
 /// What the verbs are asked about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Targets {
     pub(super) victim: UserId,
+    /// A disabled person who left nothing.
+    pub(super) leaver: UserId,
     pub(super) project: ProjectId,
     pub(super) activity: ActivityId,
     pub(super) message: MessageId,
@@ -29,6 +34,9 @@ pub(super) struct Targets {
     pub(super) grant: GrantId,
     pub(super) session: SessionId,
     pub(super) workspace: WorkspaceId,
+    /// A handoff of the session, whose document a person edits.
+    pub(super) handoff: HandoffId,
+    pub(super) overlap: OverlapId,
     /// Tasks that a worker of the owner's holds with fence 1, one that nobody has, and one that is done.
     pub(super) held: [TaskId; 2],
     pub(super) idle: TaskId,
@@ -40,6 +48,16 @@ pub(super) struct Targets {
     pub(super) escalation: EscalationId,
     pub(super) worker: WorkerId,
     pub(super) candidate: CandidateId,
+    pub(super) channel: ChannelId,
+    pub(super) recipe: RecipeId,
+    /// Executions of it that wait for an answer, and one that failed.
+    pub(super) execution: ExecutionId,
+    pub(super) asking: ExecutionId,
+    pub(super) failed: ExecutionId,
+    pub(super) schedule: ScheduleId,
+    pub(super) hook: HookId,
+    /// An artifact that belongs to no execution.
+    pub(super) artifact: ArtifactId,
 }
 
 impl Targets {
@@ -47,6 +65,7 @@ impl Targets {
     pub(super) fn nowhere() -> Self {
         Self {
             victim: UserId::generate(),
+            leaver: UserId::generate(),
             project: ProjectId::generate(),
             activity: ActivityId::generate(),
             message: MessageId::generate(),
@@ -59,6 +78,8 @@ impl Targets {
             grant: GrantId::generate(),
             session: SessionId::generate(),
             workspace: WorkspaceId::generate(),
+            handoff: HandoffId::generate(),
+            overlap: OverlapId::generate(),
             held: [TaskId::generate(), TaskId::generate()],
             idle: TaskId::generate(),
             done: TaskId::generate(),
@@ -68,6 +89,14 @@ impl Targets {
             escalation: EscalationId::generate(),
             worker: WorkerId::generate(),
             candidate: CandidateId::generate(),
+            channel: ChannelId::generate(),
+            recipe: RecipeId::generate(),
+            execution: ExecutionId::generate(),
+            asking: ExecutionId::generate(),
+            failed: ExecutionId::generate(),
+            schedule: ScheduleId::generate(),
+            hook: HookId::generate(),
+            artifact: ArtifactId::generate(),
         }
     }
 
@@ -87,11 +116,19 @@ impl Targets {
             "grant" => json!(self.grant),
             "session" => json!(self.session),
             "workspace" => json!(self.workspace),
+            "handoff" => json!(self.handoff),
+            "overlap" => json!(self.overlap),
             "task" => json!(self.held[0]),
             "thread" => json!(self.thread),
             "escalation" => json!(self.escalation),
             "worker" => json!(self.worker),
             "candidate" => json!(self.candidate),
+            "channel" => json!(self.channel),
+            "recipe" => json!(self.recipe),
+            "execution" => json!(self.execution),
+            "schedule" => json!(self.schedule),
+            "hook" => json!(self.hook),
+            "artifact" => json!(self.artifact),
             _ => return None,
         })
     }
@@ -101,6 +138,7 @@ impl Targets {
 pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
     let [_, spare] = on.held;
     let update = |field: &str, value: Value| json!({ "input": { field: value } });
+    let at = |execution: ExecutionId| json!({ "execution": execution, "input": { "path": "ask" } });
     vec![
         ("project.update/visibility", update("visibility", json!("read-write"))),
         ("project.update/execution", update("share_execution", json!(true))),
@@ -112,9 +150,12 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ),
         ("project.update/sandbox", update("sandbox_others", json!(true))),
         ("project.update/key", update("key", json!(fresh("KEY").replace(' ', "")))),
+        ("user.remove", json!({ "user": on.leaver })),
         ("runner.update", update("sandbox_others", json!(true))),
         ("worker.update", update("name", json!(fresh("worker")))),
         ("work.configure", update("missed", json!(5))),
+        ("artifact.put", update("text", json!("words"))),
+        ("artifact.configure", update("days", json!(7))),
         ("landing.land", json!({ "input": { "workspaces": [on.workspace] } })),
         ("landing.configure", update("keep_days", json!(7))),
         ("merge.configure", update("at_once", json!(3))),
@@ -128,11 +169,24 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("task.reopen", json!({ "task": on.done })),
         ("task.take_over", json!({ "task": on.idle, "input": { "agent": "codex" } })),
         ("task.diff", json!({ "task": on.changed })),
-        ("review.comment", json!({ "input": { "path": "src/a.rs", "line": 3 } })),
         ("review.send_back", json!({ "task": on.reviewed[0], "input": { "text": "more tests" } })),
         ("review.approve", json!({ "task": on.reviewed[1] })),
+        ("handoff.write", json!({ "input": { "done": "a secret part" } })),
+        ("notify.add", json!({ "input": { "kind": "ntfy", "url": NOBODY } })),
         ("escalation.answer", json!({ "input": { "text": "yes" } })),
         ("worker.start", json!({ "input": { "agent": "codex" } })),
+        ("recipe.add", update("text", json!(recipe("a newer plan")))),
+        ("profile.set", json!({ "input": { "name": "a-profile", "agent": "codex" } })),
+        ("profile.remove", update("name", json!("a-profile"))),
+        ("execution.answer", at(on.asking)),
+        ("execution.retry", at(on.failed)),
+        ("execution.skip", at(on.failed)),
+        ("execution.correct", at(on.asking)),
+        ("execution.inputs", json!({ "execution": on.asking, "input": { "inputs": { "word": "another" } } })),
+        ("execution.swap", json!({ "execution": on.asking })),
+        ("execution.rewind", at(on.asking)),
+        ("schedule.add", json!({ "input": { "recipe": on.recipe, "trigger": { "cron": "0 9 * * *" } } })),
+        ("schedule.backfill", json!({ "input": { "from": "2026-01-01T00:00:00Z", "until": "2026-01-03T00:00:00Z" } })),
     ]
 }
 
@@ -151,7 +205,9 @@ pub(super) fn plain(case: &str, on: &Targets) -> Call {
 fn made(case: &str, on: &Targets, added: Option<&Value>) -> Call {
     let spec = Call::SPECS.iter().find(|spec| spec.name == verb_of(case));
     let spec = spec.unwrap_or_else(|| panic!("the table has a row of no verb: {case}"));
-    let words = |schema: &Value| schema["type"] == "string" && schema["enum"].is_null() && schema["pattern"].is_null();
+    let words = |schema: &Value| {
+        schema["type"] == "string" && ["enum", "pattern", "format"].iter().all(|kind| schema[*kind].is_null())
+    };
     let mut call = smallest(spec, &mut |field, schema, required| {
         if !required {
             return None;
@@ -168,11 +224,6 @@ fn made(case: &str, on: &Targets, added: Option<&Value>) -> Call {
 /// The field that a verb takes besides ids.
 fn holder(spec: &Spec) -> &'static str {
     spec.fields.last().map_or("input", |field| field.name)
-}
-
-fn fresh(word: &str) -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("{word} {}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 pub(super) fn tasks(descriptions: &[&str]) -> TasksAdd {
@@ -197,4 +248,19 @@ pub(super) fn question(fence: u64) -> TaskAsk {
 /// One worker.
 pub(super) fn workers() -> WorkerStart {
     WorkerStart { agent: "codex".into(), ..Default::default() }
+}
+
+/// A recipe that asks twice, and then says something.
+pub(super) fn recipe(description: &str) -> String {
+    json!({
+        "name": "a-secret-recipe",
+        "description": description,
+        "inputs": { "word": { "type": "string", "default": "a secret" } },
+        "steps": [
+            { "id": "ask", "approve": { "question": "A secret?" } },
+            { "id": "more", "approve": { "question": "And another one?" } },
+            { "id": "tell", "notify": { "to": "chat", "text": "{{ inputs.word }}" } },
+        ],
+    })
+    .to_string()
 }

@@ -1,16 +1,20 @@
 //! A hub to try the table on, and the ways to ask.
 
-use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Visibility};
-use protocol::link::{FactBody, Subject, Wish};
+use domain::{
+    Answered, ApprovalId, ApprovalKind, ExecutionId, GrantId, HookKind, OverlapId, ProjectId, RecipeId, ScheduleId,
+    UserId, Visibility, WorkspaceId,
+};
+use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, Subject, Wish, WorkFacts};
 use protocol::{
-    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, Criterion, ExecutionFilter, MergeAdd, MessageText,
-    ObserverCreate, ProjectCreate, Repository, ReviewComment, SessionSpawn, SessionStop, TaskReport, TaskTake,
-    TaskTakeOver, WorkerStop,
+    ActivityCreate, ApprovalAnswer, ApprovalFilter, ArtifactPut, Call, Criterion, ExecutionAnswer, ExecutionFilter,
+    ExecutionStart, HandoffBegin, HookText, MergeAdd, MessageText, ObserverCreate, OverlapFilter, ProjectCreate,
+    RecipeText, Repository, ReviewComment, ScheduleText, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver,
+    Trigger, WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
 
-use super::calls::{Targets, ask, done_with, question, take, tasks, workers};
+use super::calls::{Targets, ask, done_with, question, recipe, take, tasks, workers};
 use super::table::Kind;
 use crate::links::plan;
 use crate::support::runner::Serving;
@@ -59,7 +63,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     pub(super) async fn new() -> Self {
-        let hub = TestHub::start().await;
+        let hub = TestHub::with(|options| options.notify_allow_hosts = vec!["127.0.0.1:1".into()]).await;
         let (owner, peer, victim) = (join(&hub, "olga").await, join(&hub, "pete").await, join(&hub, "victor").await);
         let victim = view!(&hub, &victim, Me, Call::Me {}).user.expect("a person").id;
         let content = "elsewhere".to_owned();
@@ -81,7 +85,7 @@ impl Fixture {
 
     pub(super) async fn targets(&self, visibility: Visibility, share_execution: bool) -> Targets {
         let (hub, owner) = (&self.hub, &self.owner);
-        let content = "the secret plan".to_owned();
+        let content = format!("the secret plan {}", domain::ProjectId::generate());
         let (visibility, share_execution) = (Some(visibility), Some(share_execution));
         let repositories = vec![Repository { location: "https://example.org/secret".into(), ..Default::default() }];
         let input = ProjectCreate { content, visibility, share_execution, repositories, ..Default::default() };
@@ -106,6 +110,9 @@ impl Fixture {
         let worker = view!(hub, owner, Workers, Call::WorkerStart { project, input: workers() })[0].id;
         view!(hub, owner, Worker, Call::WorkerStop { worker, input: WorkerStop::default() });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
+        let input = HandoffBegin { edit: true, wait_seconds: Some(3600), ..Default::default() };
+        let handoff = view!(hub, owner, Handoff, Call::HandoffBegin { session, input }).id;
+        let overlap = self.overlaps(project, workspace).await;
         let input = tasks(&["one that is done"]);
         let done = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input }).tasks[0].id;
         view!(hub, owner, Taken, Call::TaskTake { project, input: take("one") });
@@ -141,14 +148,23 @@ impl Fixture {
         let changed = added.tasks[6].id;
         let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
         view!(hub, owner, Task, Call::TaskTakeOver { task: changed, input });
-        let input =
-            ReviewComment { path: Some("src/a.rs".into()), line: Some(1), text: "why?".into(), ..Default::default() };
+        let input = ReviewComment { path: "src/a.rs".into(), line: 1, text: "why?".into(), ..Default::default() };
         let thread = view!(hub, owner, ReviewThread, Call::ReviewComment { task: held[0], input }).id;
+        let channel = view!(hub, owner, NewNotifyChannel, ask("notify.add", &Targets::nowhere())).channel.id;
         let (approval, grant) = self.asked().await;
+        let (recipe, [execution, asking, failed], schedule) = self.planned(project).await;
+        let input = HookText { name: "a secret webhook".into(), kind: HookKind::Github };
+        let hook = view!(hub, owner, NewHook, Call::HookAdd { project, input }).hook.id;
+        let input = ArtifactPut { name: "a.txt".into(), text: Some("a secret".into()), ..Default::default() };
+        let artifact = view!(hub, owner, Artifact, Call::ArtifactPut { project, input }).id;
+        let leaver = join(hub, &format!("leaver {}", &project.to_string()[24..])).await;
+        let leaver = view!(hub, &leaver, Me, Call::Me {}).user.expect("a person").id;
+        view!(hub, &self.ann, User, Call::UserDisable { user: leaver });
         Targets {
             approval,
             grant,
             victim,
+            leaver,
             project,
             activity,
             message,
@@ -159,6 +175,8 @@ impl Fixture {
             runner,
             session,
             workspace,
+            handoff,
+            overlap,
             held,
             idle: added.tasks[3].id,
             done,
@@ -168,7 +186,52 @@ impl Fixture {
             escalation,
             worker,
             candidate,
+            channel,
+            recipe,
+            execution,
+            asking,
+            failed,
+            schedule,
+            artifact,
+            hook,
         }
+    }
+
+    /// Where the work in a workspace meets that of another session of the owner's.
+    async fn overlaps(&self, project: ProjectId, workspace: WorkspaceId) -> OverlapId {
+        let (hub, owner) = (&self.hub, &self.owner);
+        let other = view!(hub, owner, Session, Call::SessionSpawn { input: plan(project, "more secret work") });
+        for (workspace, content) in [(workspace, "one"), (other.workspace, "another")] {
+            let after = Some(EntryFacts { mode: "100644".into(), content: content.into() });
+            let lines = LineFacts::Whole {};
+            let file = FileFacts { path: "a-secret-file".into(), from: None, before: None, after, lines };
+            let work = vec![WorkFacts { against: "1".repeat(40), files: vec![file], gone: vec![], truncated: false }];
+            self.machine.fact(FactBody::WorkspaceWork { workspace, work }).await;
+        }
+        let filter = OverlapFilter { project: Some(project), ..Default::default() };
+        testkit::wait_until("they overlap", async || {
+            view!(hub, owner, Overlaps, Call::OverlapList { filter }).first().map(|overlap| overlap.id)
+        })
+        .await
+    }
+
+    /// A recipe with executions that wait for an answer, the last of which was refused, and a schedule.
+    async fn planned(&self, project: ProjectId) -> (RecipeId, [ExecutionId; 3], ScheduleId) {
+        let (hub, owner) = (&self.hub, &self.owner);
+        let input = RecipeText { text: recipe("a secret plan"), format: None };
+        let recipe = view!(hub, owner, Recipe, Call::RecipeAdd { project, input }).id;
+        let mut started = Vec::new();
+        for _ in 0..3 {
+            let input = ExecutionStart::default();
+            started.push(view!(hub, owner, Execution, Call::ExecutionStart { recipe, input }).id);
+        }
+        let input = ExecutionAnswer { path: "ask".into(), approve: false, ..Default::default() };
+        view!(hub, owner, Execution, Call::ExecutionAnswer { execution: started[2], input });
+        let trigger = Trigger::Cron { cron: "0 9 * * *".into(), time_zone: None };
+        let (name, recipe_name) = (Some("a secret schedule".into()), recipe.to_string());
+        let input = ScheduleText { name, recipe: recipe_name, trigger, ..Default::default() };
+        let schedule = view!(hub, owner, Schedule, Call::ScheduleAdd { project, input }).id;
+        (recipe, [started[0], started[1], started[2]], schedule)
     }
 
     /// A request to the owner that is open, and one that they allowed for good: in a project of somebody else, whose

@@ -26,6 +26,7 @@ fn cells(access: Access) -> &'static str {
         Access::Mine => "+       .        .          .           .         .        .",
         Access::MyRunner => "+       -        -          -           -         -        -",
         Access::Look => "+       .        x          x           x         .        +",
+        Access::PersonLooks => "+       .        x          x           f         .        -",
         Access::LookOnRunner => "r       .        s          s           s         .        r",
         Access::Drive => "+       .        f          f           f         .        -",
         Access::DriveOnRunner => "r       .        f          f           f         .        -",
@@ -36,7 +37,11 @@ fn cells(access: Access) -> &'static str {
 /// Rows that differ from their verb's declaration, and further cases of a verb.
 const CASES: &str = "
     login.revoke              +       .        .         .          -        -       -
+    runner.look               r       -        -         -          -        -       -
     session.resume            c       .        f         f          f        .       -
+    handoff.write             +       .        f         f          f        .       +
+    handoff.ack               c       .        f         f          f        .       -
+    workspace.comment         +       .        f         x          f        .       +
     project.update/visibility +       .        -         -          -        .       -
     project.update/execution  +       .        -         -          -        .       -
     project.update/archive    +       .        -         -          -        .       -
@@ -47,6 +52,9 @@ const CASES: &str = "
     activity.list/project     +       .        +         +          +        .       +
     session.list/project      +       .        +         +          +        .       +
     workspace.list/project    +       .        +         +          +        .       +
+    overlap.list/project      +       .        +         +          +        .       +
+    search.find/project       +       .        +         +          +        .       +
+    search.terminals/project  +       .        +         +          +        .       +
     recording.list/project    +       .        +         +          +        .       +
     task.list/project         +       .        +         +          +        .       +
     task.export/project       +       .        +         +          +        .       +
@@ -58,10 +66,14 @@ const CASES: &str = "
 ";
 
 /// A verb that ends what another one needs, and the verb that it must follow.
-const LATER: [(&str, &str); 5] = [
-    ("session.stop", "recording.keep"),
+const LATER: [(&str, &str); 9] = [
+    ("session.stop", "workspace.send_back"),
+    ("handoff.skip", "session.stop"),
+    ("handoff.cancel", "handoff.skip"),
+    ("handoff.ack", "handoff.cancel"),
     ("task.report", "task.ask"),
     ("worker.remove", "worker.stop_all"),
+    ("recipe.disable", "schedule.remove"),
     ("chat.delete", "audit.list/project"),
     ("project.delete", "chat.delete"),
 ];

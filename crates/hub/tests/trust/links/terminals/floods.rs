@@ -79,7 +79,7 @@ fn resident() -> u64 {
 }
 
 #[tokio::test]
-async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_nothing_new_comes() {
+async fn a_stalled_watcher_gets_the_screen_when_it_resumes_without_new_output() {
     const END: u64 = 40 * 1024 * 1024;
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
@@ -143,7 +143,7 @@ async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_noth
 }
 
 #[tokio::test]
-async fn a_screen_is_not_thrown_away_because_much_came_after_it() {
+async fn a_requested_screen_is_kept_although_much_output_follows() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let first = watch(&fixture.hub, &fixture.olga, session, Some(0)).await;

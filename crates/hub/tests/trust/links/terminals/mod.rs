@@ -1,6 +1,7 @@
 //! Terminals: one stream from the runner for all who watch, exact for each of them, and nobody's but those who may look.
 
 mod floods;
+mod keyboard;
 mod rights;
 mod streams;
 

@@ -27,7 +27,7 @@ async fn only_the_owners_keys_reach_the_terminal() {
         socket.watch(7, session, None).await;
         assert_eq!(socket.shown().await, Shown::Watching { channel: 7, may_type: false, reachable: true });
         socket.frame(&input("rm -rf /\r")).await;
-        socket.send(&ToHub::Resize { channel: 7, cols: 99, rows: 33 }).await;
+        socket.send(&ToHub::Resize { channel: 7, cols: 99, rows: 33, take: true }).await;
         others.push(socket);
     }
     let mut owner = watch(&fixture.hub, &fixture.olga, session, None).await;
@@ -37,7 +37,7 @@ async fn only_the_owners_keys_reach_the_terminal() {
     let typed = fixture.runner.sent("keys", |frame| matches!(frame, TerminalFrame::Input { .. })).await;
     assert_eq!(typed, TerminalFrame::Input { channel, bytes: b"ls\r".to_vec() });
     let user = id(&fixture.hub, &fixture.olga).await;
-    fixture.runner.told("who types", |frame| *frame == ToRunner::Driver { channel, user }).await;
+    fixture.runner.told("who types", |frame| *frame == ToRunner::Driver { channel, user, lent_to: None }).await;
     for socket in &mut others {
         socket.frame(&input("again")).await;
         if let Err(problem) = socket.ask(Call::ProjectList {}).await {
@@ -55,7 +55,7 @@ async fn only_the_owners_keys_reach_the_terminal() {
 }
 
 #[tokio::test]
-async fn what_is_shared_no_more_ends_at_once_and_ones_own_stays() {
+async fn unsharing_ends_the_views_of_others_and_keeps_the_owners() {
     for private in [false, true] {
         let mut fixture = Fixture::new().await;
         let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
@@ -132,7 +132,7 @@ async fn a_runner_speaks_on_its_own_channels_only() {
 }
 
 #[tokio::test]
-async fn garbage_harms_nobody() {
+async fn garbage_from_a_runner_disturbs_no_watcher() {
     use futures_util::SinkExt;
     let mut fixture = Fixture::new().await;
     let mut owner = watch(&fixture.hub, &fixture.olga, fixture.session.id, None).await;

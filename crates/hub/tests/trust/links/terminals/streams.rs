@@ -12,7 +12,7 @@ use crate::support::runner::Heard;
 use crate::support::socket::Shown;
 
 #[tokio::test]
-async fn ten_watchers_are_one_stream_and_nobody_is_none() {
+async fn ten_watchers_share_one_stream_and_without_watchers_there_is_none() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     fixture.runner.at(session, SessionStatus::Working).await;
@@ -67,7 +67,7 @@ async fn ten_watchers_are_one_stream_and_nobody_is_none() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_by_offset_also_for_who_joins_a_quiet_one() {
+async fn a_stream_resumes_by_offset_also_for_watchers_of_a_quiet_terminal() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let mut back = watch(&fixture.hub, &fixture.olga, session, Some(5000)).await;
@@ -108,12 +108,16 @@ async fn a_resize_by_the_owner_repaints_everybody() {
     for (cols, rows) in [(90, 30), (1, 30), (501, 30), (80, 301)] {
         // A peer's view has no say, and no terminal is of a mad size.
         let socket = if cols == 90 { &mut peer } else { &mut owner };
-        socket.send(&ToHub::Resize { channel: 7, cols, rows }).await;
+        socket.send(&ToHub::Resize { channel: 7, cols, rows, take: true }).await;
         socket.ask(protocol::Call::Me {}).await.expect("it was read");
     }
-    owner.send(&ToHub::Resize { channel: 7, cols: 100, rows: 30 }).await;
+    owner.send(&ToHub::Resize { channel: 7, cols: 100, rows: 30, take: true }).await;
     let resize = fixture.runner.told("a resize", |frame| matches!(frame, ToRunner::Resize { .. })).await;
-    assert_eq!(resize, ToRunner::Resize { channel, cols: 100, rows: 30 }, "a peer's and a mad one's are passed over");
+    assert_eq!(
+        resize,
+        ToRunner::Resize { channel, cols: 100, rows: 30, if_fresh: false },
+        "a peer's and a mad one's are passed over"
+    );
     fixture.runner.frame(screen(channel, 10, 100, "wide")).await;
     assert_eq!(peer.terminal().await, screen(7, 10, 100, "wide"));
     let mut seen = owner.terminal().await;
@@ -127,18 +131,50 @@ async fn a_resize_by_the_owner_repaints_everybody() {
 }
 
 #[tokio::test]
-async fn the_first_resize_after_a_resume_is_told() {
+async fn a_view_that_only_watches_does_not_resize_the_terminal() {
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let mut window = watch(&fixture.hub, &fixture.olga, session, Some(10)).await;
+    let (channel, _) = fixture.runner.watched(session).await;
+    let mut phone = watch(&fixture.hub, &fixture.olga, session, Some(10)).await;
+    let size = |cols, rows, take| ToHub::Resize { channel: 7, cols, rows, take };
+    phone.send(&size(42, 47, false)).await;
+    phone.ask(protocol::Call::Me {}).await.expect("it was read");
+    window.send(&size(140, 40, false)).await;
+    let any = |frame: &ToRunner| matches!(frame, ToRunner::Resize { .. });
+    let told = fixture.runner.told("the first size", any).await;
+    assert_eq!(told, ToRunner::Resize { channel, cols: 140, rows: 40, if_fresh: true }, "a phone does not size it");
+    window.send(&size(140, 40, true)).await;
+    let told = fixture.runner.told("the typist's size", any).await;
+    assert_eq!(told, ToRunner::Resize { channel, cols: 140, rows: 40, if_fresh: false });
+    phone.send(&size(100, 47, false)).await;
+    phone.ask(protocol::Call::Me {}).await.expect("it was read");
+    window.send(&size(120, 40, false)).await;
+    let told = fixture.runner.told("the window's new size", any).await;
+    assert_eq!(told, ToRunner::Resize { channel, cols: 120, rows: 40, if_fresh: false }, "the window is followed");
+    phone.send(&size(42, 47, true)).await;
+    let told = fixture.runner.told("the phone's size", any).await;
+    assert_eq!(told, ToRunner::Resize { channel, cols: 42, rows: 47, if_fresh: false }, "now its person types there");
+    phone.send(&ToHub::Unwatch { channel: 7 }).await;
+    phone.ask(protocol::Call::Me {}).await.expect("it was read");
+    window.send(&size(130, 40, true)).await;
+    let told = fixture.runner.told("the next typist's size", any).await;
+    assert_eq!(told, ToRunner::Resize { channel, cols: 130, rows: 40, if_fresh: false });
+}
+
+#[tokio::test]
+async fn the_first_resize_after_a_resume_is_sent() {
     let mut fixture = Fixture::new().await;
     let mut owner = watch(&fixture.hub, &fixture.olga, fixture.session.id, Some(10)).await;
     let (channel, _) = fixture.runner.watched(fixture.session.id).await;
-    owner.send(&ToHub::Resize { channel: 7, cols: 100, rows: 24 }).await;
+    owner.send(&ToHub::Resize { channel: 7, cols: 100, rows: 24, take: false }).await;
     fixture.runner.told("a resize", |frame| matches!(frame, ToRunner::Resize { .. })).await;
     fixture.runner.frame(screen(channel, 10, 100, "wide")).await;
     assert_eq!(owner.terminal().await, screen(7, 10, 100, "wide"));
 }
 
 #[tokio::test]
-async fn a_cut_link_is_shown_and_the_stream_goes_on_where_it_was() {
+async fn a_lost_runner_link_is_shown_and_the_stream_resumes_at_its_offset() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let mut owner = watch(&fixture.hub, &fixture.olga, session, None).await;
@@ -181,7 +217,7 @@ async fn a_cut_link_is_shown_and_the_stream_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_screen_that_was_asked_for_on_a_link_that_broke_is_asked_for_again() {
+async fn a_screen_request_is_repeated_after_the_link_broke() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let mut first = watch(&fixture.hub, &fixture.olga, session, Some(10)).await;
@@ -242,7 +278,7 @@ async fn a_runner_that_cannot_show_a_session_that_is_over_says_why() {
 }
 
 #[tokio::test]
-async fn a_hundred_terminals_and_no_more() {
+async fn a_client_opens_at_most_a_hundred_terminals() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let mut socket = Socket::live(fixture.hub.url(), &fixture.olga).await;

@@ -1,0 +1,19 @@
+//! Handoffs: one session's work continues in a fresh session.
+
+use store::Placed;
+
+use super::{handle, stored};
+
+stored! { HandoffWrite HandoffEdit HandoffRetry HandoffSkip HandoffCancel HandoffAck }
+
+handle! {
+    HandoffList(verb, asked) { Ok(asked.hub.store.handoffs(asked.caller, verb.filter).await?) }
+
+    HandoffShow(verb, asked) { Ok(asked.hub.store.handoff(asked.caller, verb.handoff).await?) }
+
+    HandoffBegin(verb, asked) {
+        asked.hub.store.session(asked.caller, verb.session, domain::Action::Drive).await?;
+        let connected = asked.connected().await?;
+        asked.commit(Placed { verb, connected }).await
+    }
+}

@@ -1,0 +1,91 @@
+//! `overlaps`: where the caller's work meets that of others.
+
+use domain::ActivityId;
+use protocol::{Call, OverlapFilter, OverlapPlace, OverlapSide, WorkOverlap};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Spec;
+use crate::desk::Desk;
+use crate::trouble::Trouble;
+use crate::verbs::ask;
+use crate::{project, schema};
+
+pub(super) static SPEC: Spec = Spec {
+    name: "overlaps",
+    title: "Overlaps with other work",
+    description: "Shows where your work meets the work of others, uncommitted changes included: files, lines, and \
+        whether git will report a conflict. Changes nothing. Look before you edit files that others may edit, and \
+        before you report. Examples: {} for your activity, {\"all\": true} for the whole project.",
+    schema: || {
+        schema::object(
+            &[],
+            json!({
+                "project": schema::project(),
+                "activity": schema::text("The activity (act_…). Leave it out for yours."),
+                "all": { "type": "boolean", "description": "All overlaps of the project." },
+            }),
+        )
+    },
+    reads: true,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    project: Option<String>,
+    activity: Option<ActivityId>,
+    all: Option<bool>,
+}
+
+pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
+    let project = project::resolve(desk, given.project.as_deref()).await?;
+    let own = given.activity.or_else(|| desk.activity()).filter(|_| given.all != Some(true));
+    let filter = OverlapFilter { project: Some(project), activity: own, ended: None };
+    let found: Vec<WorkOverlap> = ask(&*desk.verbs, Call::OverlapList { filter }).await?;
+    let conflicts = found.iter().filter(|overlap| overlap.kind.conflicts()).count();
+    let next = match (found.len(), conflicts) {
+        (0, _) => "Your work meets no other work. Continue.",
+        (_, 0) => "git merges these changes. Continue, and keep your changes small in these files.",
+        _ => {
+            "git will report conflicts. Change other lines if you can, or agree with the other side with chat_send \
+             before you continue."
+        }
+    };
+    Ok(json!({ "overlaps": found.iter().map(|overlap| told(overlap, own)).collect::<Vec<_>>(), "next": next }))
+}
+
+/// Conflicts of an activity that its agent was not told of.
+pub(super) async fn news(desk: &Desk, activity: ActivityId) -> Vec<Value> {
+    let filter = OverlapFilter { activity: Some(activity), ..OverlapFilter::default() };
+    let asked = ask::<Vec<WorkOverlap>>(&*desk.verbs, Call::OverlapList { filter }).await;
+    let found: Vec<_> = asked.unwrap_or_default().into_iter().filter(|overlap| overlap.kind.conflicts()).collect();
+    let mut known = desk.conflicts.lock();
+    // A conflict that ended is reported again when it comes back.
+    let before = std::mem::replace(&mut *known, found.iter().map(|overlap| overlap.id).collect());
+    found.iter().filter(|one| !before.contains(&one.id)).map(|one| told(one, Some(activity))).collect()
+}
+
+/// An overlap for models, from the side of an activity.
+fn told(overlap: &WorkOverlap, own: Option<ActivityId>) -> Value {
+    let places: Vec<String> = overlap.places.iter().take(10).map(place).collect();
+    let (one, other) = (side(&overlap.one), side(&overlap.other));
+    let mut value = json!({ "conflict": overlap.kind.conflicts(), "places": places });
+    match own {
+        Some(own) if own == overlap.one.activity => value["with"] = other,
+        Some(own) if own == overlap.other.activity => value["with"] = one,
+        _ => value["between"] = json!([one, other]),
+    }
+    value
+}
+
+fn side(side: &OverlapSide) -> Value {
+    json!({ "activity": side.activity, "name": side.name, "owner": side.owner.name })
+}
+
+fn place(place: &OverlapPlace) -> String {
+    match (place.first, place.last) {
+        (Some(first), Some(last)) => format!("{}:{first}-{last}: {}", place.path, place.why),
+        _ => format!("{}: {}", place.path, place.why),
+    }
+}
