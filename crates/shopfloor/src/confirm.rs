@@ -2,7 +2,35 @@
 
 use std::io::{IsTerminal, Write};
 
+use clap::Args;
+
 use crate::Failure;
+use crate::output::clean;
+
+/// The option of commands that ask before they act.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Yes {
+    /// Do not ask; for scripts
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Asks before something that cannot be taken back, such as `delete` of `project Parser with 3 tasks`; refuses without a
+/// terminal. `--yes` is the answer of scripts.
+pub(crate) fn sure(yes: bool, act: &str, what: &str, consequence: &str) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    if !can_ask() {
+        let detail = format!("nothing was changed; this would {act} {what}");
+        return Err(Failure::usage(detail).advise("there is no terminal to ask on: pass --yes if you are sure"));
+    }
+    let consequence = if consequence.is_empty() { String::new() } else { format!("\n{consequence}") };
+    match asked(&clean(&format!("This will {act} {what}.{consequence}\nContinue? [y/N] ")))? {
+        true => Ok(()),
+        false => Err(Failure::usage("nothing was changed")),
+    }
+}
 
 /// Whether a person can be asked.
 pub(crate) fn can_ask() -> bool {

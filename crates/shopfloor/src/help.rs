@@ -1,5 +1,7 @@
 //! The command line for help, man pages and completions.
 
+mod groups;
+
 use clap::{Arg, Command, CommandFactory};
 
 use crate::Cli;
@@ -16,7 +18,7 @@ Exit codes:
 
 /// The whole command line, with the exit codes below every help text.
 pub fn command() -> Command {
-    explained(Cli::command())
+    groups::grouped(explained(Cli::command()))
 }
 
 fn explained(command: Command) -> Command {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
@@ -13,6 +14,12 @@ pub(crate) struct HubFile {
     pub(crate) url: String,
     /// The hub's process id.
     pub(crate) pid: u32,
+    /// When it started; hubs of earlier builds did not say.
+    #[serde(default)]
+    pub(crate) since: Option<Timestamp>,
+    /// Its version.
+    #[serde(default)]
+    pub(crate) version: Option<String>,
 }
 
 /// The file with the hub's address.

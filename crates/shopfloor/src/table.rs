@@ -11,7 +11,8 @@ const NARROW: usize = 8;
 /// Absolute minimum width of a flexible column.
 const NARROWEST: usize = 5;
 /// Prefixes of ids that commands recognize by their last digits; full ids take half a line.
-const SHORT_IDS: [&str; 11] = ["act", "esc", "inv", "prj", "run", "ses", "tok", "tsk", "usr", "wrk", "wsp"];
+const SHORT_IDS: [&str; 15] =
+    ["act", "art", "esc", "exe", "inv", "prj", "rcp", "run", "sch", "ses", "tok", "tsk", "usr", "wrk", "wsp"];
 /// How many of the last digits of an id to show if the full id does not fit.
 const DIGITS: usize = 8;
 

@@ -26,6 +26,11 @@ impl TextArg {
         Self { text: Some(text), file: None }
     }
 
+    /// A text or a file; `-` reads standard input.
+    pub(crate) fn from_parts(text: Option<String>, file: Option<PathBuf>) -> Self {
+        Self { text, file }
+    }
+
     /// The text, if given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         match (&self.text, &self.file) {

@@ -79,6 +79,41 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     parse_from(text, Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()))
 }
 
+/// Parses a time: RFC 3339, or how long ago, such as `30m`, `12h`, `7d`, `2w`.
+pub(crate) fn parse_past(text: &str) -> Result<Timestamp, String> {
+    let now = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
+    let at = parse_from(text, now).map_err(|error| error.replace("a duration from now", "how long ago"))?;
+    // A duration counts backwards.
+    let is_duration = text.parse::<Timestamp>().is_err();
+    Ok(if is_duration { now.plus_millis(now.as_millis().saturating_sub(at.as_millis())) } else { at })
+}
+
+/// Parses a span into seconds: `90s`, `30m`, `12h`, `7d`, `2w`.
+pub(crate) fn span(text: &str) -> Result<u32, String> {
+    let wrong = || format!("`{text}` is not a span, such as 90s, 30m, 12h, 7d or 2w");
+    let (cut, unit) = text.char_indices().last().ok_or_else(wrong)?;
+    let length = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 7 * 86_400,
+        _ => return Err(wrong()),
+    };
+    text[..cut].parse::<u32>().ok().and_then(|count| count.checked_mul(length)).ok_or_else(wrong)
+}
+
+/// A span of seconds as [`span`] reads it.
+pub(crate) fn spelled(seconds: u32) -> String {
+    match [(7 * 86_400, 'w'), (86_400, 'd'), (3_600, 'h'), (60, 'm')]
+        .into_iter()
+        .find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit))
+    {
+        Some((unit, letter)) => format!("{}{letter}", seconds / unit),
+        None => format!("{seconds}s"),
+    }
+}
+
 fn parse_from(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     let distance = text.char_indices().last().and_then(|(cut, unit)| {
         let length = match unit {
@@ -142,6 +177,27 @@ mod tests {
         check(-5_000, "5 s ago");
         assert_eq!(left(now.plus_millis(5_000), now), "5 s");
         assert_eq!(left(now.plus_millis(-5_000), now), "0 s");
+    }
+
+    #[test]
+    fn spans_are_read_and_spelled() {
+        for (text, seconds) in [("90s", 90), ("30m", 1_800), ("1h", 3_600), ("7d", 604_800)] {
+            assert_eq!(span(text), Ok(seconds), "{text}");
+            assert_eq!(span(&spelled(seconds)), Ok(seconds));
+        }
+        for bad in ["", "h", "1", "1.5h", "-1h", "9999999w", "日"] {
+            assert!(span(bad).unwrap_err().contains("30m"), "{bad}");
+        }
+        assert_eq!((spelled(3_600), spelled(0)), ("1h".into(), "0s".into()));
+    }
+
+    #[test]
+    fn a_time_in_the_past_is_given_as_time_or_duration() {
+        let now = Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
+        let day = now.as_millis() - parse_past("1d").unwrap().as_millis();
+        assert!((86_390_000..86_400_001).contains(&day), "{day}");
+        assert_eq!(parse_past("1970-01-01T00:00:01Z"), Ok(Timestamp::from_millis(1_000)));
+        assert!(parse_past("soon").unwrap_err().contains("how long ago"));
     }
 
     #[test]

@@ -1,18 +1,23 @@
 //! `shopfloor activity`.
 
 mod args;
+mod groups;
 
 use client::Client;
 use domain::ActivityId;
-use protocol::{Activity, ActivityCreate, ActivityFilter, ActivityUpdate, Call, Project, Version};
+use protocol::{
+    Activity, ActivityCreate, ActivityFilter, ActivityUpdate, Call, ExecutionFilter, Project, Session, Version, Worker,
+    WorkerFilter,
+};
 
 pub(crate) use args::ActivityCommand;
 use args::{CreateArgs, ListArgs, UpdateArgs};
+use groups::Grouped;
 
 use super::{history, words};
 use crate::output::clean;
 use crate::pick::pick;
-use crate::table::{Table, fields};
+use crate::table::fields;
 use crate::{Context, Failure, Output, when};
 
 /// Runs the subcommand.
@@ -40,8 +45,8 @@ pub(crate) async fn run(command: ActivityCommand, context: &Context) -> Result<(
 }
 
 async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
-    let input = ActivityCreate { content: args.text.required()?, status: args.status, links: args.links };
-    let project = pick::<Project>(client, &args.project).await?;
+    let (project, content) = args.text.read(client).await?;
+    let input = ActivityCreate { content, status: args.status, links: args.links };
     let activity: Activity = client.ask(Call::ActivityCreate { project, input }).await?;
     out.show(&activity, |out| details(&activity, out))
 }
@@ -59,7 +64,12 @@ async fn list(args: ListArgs, client: &Client, out: &Output) -> Result<(), Failu
         return out.show(&activities, |_| String::new());
     }
     let projects: Vec<Project> = client.ask(Call::ProjectList {}).await?;
-    out.show(&activities, |out| table(&activities, &projects, out))
+    let sessions: Vec<Session> = client
+        .ask(Call::SessionList { filter: ExecutionFilter { project, activity: None, ended: Some(true) } })
+        .await?;
+    let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
+    let grouped = Grouped::of(activities, &sessions, &workers);
+    out.show(&(), |out| grouped.text(&projects, out))
 }
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
@@ -79,22 +89,6 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
 
 async fn id(client: &Client, text: &str) -> Result<ActivityId, Failure> {
     pick::<Activity>(client, text).await
-}
-
-fn table(activities: &[Activity], projects: &[Project], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "STATUS", "NAME…", "PROJECT…", "OWNER…", "UPDATED"], "no activities");
-    for activity in activities {
-        let project = projects.iter().find(|project| project.id == activity.project);
-        table.row([
-            activity.id.into(),
-            words::status_cell(activity.status),
-            (&activity.name).into(),
-            project.map_or_else(|| activity.project.to_string(), |project| project.name.clone()).into(),
-            (&activity.owner.name).into(),
-            when::relative(activity.updated_at, out.now).into(),
-        ]);
-    }
-    table.render(out)
 }
 
 fn details(activity: &Activity, out: &Output) -> String {

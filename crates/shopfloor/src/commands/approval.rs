@@ -6,8 +6,9 @@ use domain::names::is_invisible;
 use domain::{Answered, ApprovalId, ApprovalKind, GrantId};
 use protocol::{Approval, ApprovalAnswer, ApprovalFilter, Call, Grant, Project, Sandbox, WrittenBy};
 
+use crate::confirm::{Yes, sure};
 use crate::output::clean;
-use crate::pick::{pick, pick_if};
+use crate::pick::{pick, pick_exact, pick_if};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
@@ -59,10 +60,12 @@ pub(crate) enum ApprovalCommand {
     },
     /// List your grants: lasting approvals
     Grants,
-    /// Revoke a grant
+    /// Revoke a grant, after asking; takes the exact id
     Revoke {
         /// The grant's id, as `grants` lists it
         grant: String,
+        #[command(flatten)]
+        yes: Yes,
     },
 }
 
@@ -98,8 +101,14 @@ pub(crate) async fn run(command: ApprovalCommand, context: &Context) -> Result<(
             let grants: Vec<Grant> = client.ask(Call::GrantList {}).await?;
             out.show(&grants, |out| grant_table(&grants, out))
         }
-        ApprovalCommand::Revoke { grant } => {
-            let grant: GrantId = pick::<Grant>(client, &grant).await?;
+        ApprovalCommand::Revoke { grant, yes } => {
+            let grant: GrantId = pick_exact::<Grant>(client, &grant).await?;
+            if !yes.yes {
+                let grants: Vec<Grant> = client.ask(Call::GrantList {}).await?;
+                let known = grants.iter().find(|known| known.id == grant);
+                let what = known.map_or_else(|| format!("grant {grant}"), granted);
+                sure(false, "revoke", &what, "Whatever it allowed asks you again the next time.")?;
+            }
             client.ask::<()>(Call::GrantRevoke { grant }).await?;
             out.did("revoked", grant)
         }
@@ -129,6 +138,16 @@ pub(crate) fn writer(by: &WrittenBy) -> String {
     match by.by_agent || by.agent.is_some() {
         true => format!("an agent of {}", by.user.name),
         false => by.user.name.clone(),
+    }
+}
+
+/// A grant in words.
+fn granted(grant: &Grant) -> String {
+    let Grant { id, author, agents, text, .. } = grant;
+    let by = if *agents { format!("{}'s agents", author.name) } else { author.name.clone() };
+    match text {
+        Some(text) => format!("your grant for `{}` by {by} ({id})", beginning(text)),
+        None => format!("your grant for everything by {by} ({id})"),
     }
 }
 

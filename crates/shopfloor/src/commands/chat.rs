@@ -5,8 +5,9 @@ use client::Client;
 use domain::{AuthorKind, MessageId, ProjectId};
 use protocol::{Call, Escalation, EscalationFilter, MarkRead, Message, MessagePage, MessageText, Project, Unread};
 
+use crate::confirm::{Yes, sure};
 use crate::output::clean;
-use crate::pick::pick;
+use crate::project_arg::{ProjectArg, ProjectText};
 use crate::table::{Style, Table};
 use crate::text_arg::TextArg;
 use crate::{Context, Failure, Output, when};
@@ -16,15 +17,13 @@ use crate::{Context, Failure, Output, when};
 pub(crate) enum ChatCommand {
     /// Send a message; `#act_…` refers to an activity, `@name` mentions a person
     Send {
-        /// The project's id or name
-        project: String,
         #[command(flatten)]
-        text: TextArg,
+        text: ProjectText,
     },
     /// Show messages of a project's chat, oldest first
     List {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ProjectArg,
         /// Only messages with a lower number [default: the newest]
         #[arg(long, value_name = "N")]
         before: Option<u32>,
@@ -39,16 +38,18 @@ pub(crate) enum ChatCommand {
         #[command(flatten)]
         text: TextArg,
     },
-    /// Delete one of your messages
+    /// Delete one of your messages, after asking
     Delete {
         /// The message's id
         message: MessageId,
+        #[command(flatten)]
+        yes: Yes,
     },
     /// Mark messages as read
     #[command(alias = "read")]
     MarkRead {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ProjectArg,
         /// The number of the last message that you have read [default: the newest]
         #[arg(long, value_name = "N")]
         number: Option<u32>,
@@ -61,9 +62,9 @@ pub(crate) enum ChatCommand {
 pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let message: Message = match command {
-        ChatCommand::Send { project, text } => {
-            let input = MessageText { content: text.required()? };
-            client.ask(Call::ChatSend { project: id(client, &project).await?, input }).await?
+        ChatCommand::Send { text } => {
+            let (project, content) = text.read(client).await?;
+            client.ask(Call::ChatSend { project, input: MessageText { content } }).await?
         }
         ChatCommand::Edit { message, text } => {
             let input = MessageText { content: text.required()? };
@@ -71,17 +72,20 @@ pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), F
         }
         ChatCommand::List { project, before, limit } => {
             let page = MessagePage { before, limit };
-            let project = id(client, &project).await?;
+            let project = project.id(client).await?;
             let messages: Vec<Message> = client.ask(Call::ChatHistory { project, page }).await?;
             out.show(&messages, |out| history(&messages, out))?;
             return if out.json || before.is_some() { Ok(()) } else { asked(client, out, project).await };
         }
-        ChatCommand::Delete { message } => {
+        ChatCommand::Delete { message, yes } => {
+            sure(yes.yes, "delete", &format!("your message {message}"), "")?;
             client.ask::<()>(Call::ChatDelete { message }).await?;
             out.note(&format!("deleted {message}"));
             return Ok(());
         }
-        ChatCommand::MarkRead { project, number } => return read(client, out, &project, number).await,
+        ChatCommand::MarkRead { project, number } => {
+            return read(client, out, project.id(client).await?, number).await;
+        }
         ChatCommand::Unread => return unread(client, out).await,
     };
     out.show(&message, |out| entry(&message, out))
@@ -97,8 +101,7 @@ async fn asked(client: &Client, out: &Output, project: ProjectId) -> Result<(), 
     Ok(())
 }
 
-async fn read(client: &Client, out: &Output, project: &str, number: Option<u32>) -> Result<(), Failure> {
-    let project = id(client, project).await?;
+async fn read(client: &Client, out: &Output, project: ProjectId, number: Option<u32>) -> Result<(), Failure> {
     let number = match number {
         Some(number) => number,
         None => {
@@ -131,10 +134,6 @@ async fn unread(client: &Client, out: &Output) -> Result<(), Failure> {
         }
         table.render(out)
     })
-}
-
-async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
-    pick::<Project>(client, text).await
 }
 
 fn history(messages: &[Message], out: &Output) -> String {

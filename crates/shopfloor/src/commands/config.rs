@@ -50,6 +50,9 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let detach_key = context.layers.text("detach_key", None)?;
     let labels = context.layers.list("labels", Vec::new())?;
     let hide = context.layers.list("hide", Vec::new())?;
+    let git_login = context.layers.list("git_login", Vec::new())?;
+    let private_hosts = context.layers.switch("private_hosts", false)?;
+    let index = context.layers.text("release_index", None)?;
     let of_runner = |key| context.layers.value(key, None, |text| Ok(text.to_owned()));
     let (capacity, quota, recordings) =
         (of_runner("capacity")?, of_runner("disk_quota")?, of_runner("recordings_limit")?);
@@ -66,12 +69,15 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         },
         "listen" => one(key, hub.listen.value, &hub.listen),
         "database" => one(key, without_password(&hub.database.value), &hub.database),
+        "owner_name" => optional(key, hub.owner_name.as_ref()),
         "public_url" => optional(key, hub.public_url.as_ref()),
         "behind_proxy" => one(key, hub.behind_proxy.value, &hub.behind_proxy),
         "tls_cert" => optional(key, hub.tls_cert.as_ref()),
         "tls_key" => optional(key, hub.tls_key.as_ref()),
         "allow_origin" => many(key, &hub.allow_origin),
         "allow_host" => many(key, &hub.allow_host),
+        "key_file" => one(key, hub.key_file.value.display(), &hub.key_file),
+        "notify_allow_host" => many(key, &hub.notify_allow_host),
         "github_client_id" => optional(key, hub.github_client_id.as_ref()),
         "github_client_secret_file" => optional(key, hub.github_client_secret_file.as_ref()),
         "github_allow" => many(key, &hub.github_allow),
@@ -79,6 +85,8 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         "github_api_url" => one(key, &hub.github_api_url.value, &hub.github_api_url),
         "labels" => many(key, &labels),
         "hide" => many(key, &hide),
+        "git_login" => many(key, &git_login),
+        "private_hosts" => one(key, private_hosts.value, &private_hosts),
         "capacity" => optional(key, capacity.as_ref()),
         "disk_quota" => optional(key, quota.as_ref()),
         "recordings_limit" => optional(key, recordings.as_ref()),
@@ -86,6 +94,7 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         "session_memory" => optional(key, memory.as_ref()),
         "session_processes" => optional(key, processes.as_ref()),
         "session_cpu_seconds" => optional(key, cpu.as_ref()),
+        "release_index" => optional(key, index.as_ref()),
         _ => one(key, &log, &hub.log),
     });
     Ok(values.collect())

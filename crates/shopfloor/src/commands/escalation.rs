@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use client::Client;
-use domain::{AnswerAct, EscalationId};
+use domain::{AnswerAct, EscalationId, EscalationKind};
 use protocol::{AttemptLine, Call, Escalation, EscalationAnswer, EscalationFilter, Project, TaskDetail};
 
 use super::words;
@@ -128,7 +128,7 @@ fn table(list: &[Escalation], out: &Output) -> String {
         };
         table.row([
             one.id.into(),
-            one.kind.into(),
+            kind(one.kind).into(),
             (&one.question).into(),
             (&one.title).into(),
             when::relative(one.created_at, out.now).into(),
@@ -142,7 +142,7 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     let Escalation { context, options, .. } = escalation;
     let mut pairs = vec![
         ("id", escalation.id.into()),
-        ("kind", format!("{}: {}", escalation.kind, escalation.kind.meaning()).into()),
+        ("kind", format!("{}: {}", kind(escalation.kind), escalation.kind.meaning()).into()),
         ("task", format!("{} ({})", escalation.title, escalation.task).into()),
         ("asked", when::relative(escalation.created_at, out.now).into()),
     ];
@@ -172,18 +172,34 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     parts.join("\n\n")
 }
 
+/// Why a person is asked, in the words of the page.
+fn kind(kind: EscalationKind) -> &'static str {
+    match kind {
+        EscalationKind::Question => "question",
+        EscalationKind::GaveUp => "agent is stuck",
+        EscalationKind::Refused => "rejected",
+        EscalationKind::Stuck => "no progress",
+        EscalationKind::Judgement | EscalationKind::Review => "needs review",
+        EscalationKind::SameLines => "conflict",
+        EscalationKind::Contradiction => "contradiction",
+        EscalationKind::Uncheckable => "cannot check",
+        EscalationKind::Outage => "agent outage",
+    }
+}
+
 /// One attempt: worker, outcome and reason.
 fn line(attempt: &AttemptLine, out: &Output) -> String {
     let AttemptLine { number, worker_name, agent, outcome, .. } = attempt;
     let at = when::relative(attempt.ended_at.unwrap_or(attempt.started_at), out.now);
     let why = attempt.reason.as_deref().map(|reason| format!(": {}", reason.replace('\n', " "))).unwrap_or_default();
+    let outcome = outcome.word().replace('_', " ");
     format!("  {number}. {worker_name} ({agent}), {outcome}, {at}{why}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{EscalationKind, ProjectId, TaskId, Timestamp};
+    use domain::{ProjectId, TaskId, Timestamp};
     use protocol::{EscalationContext, EscalationOption};
 
     fn sample() -> Escalation {
@@ -235,7 +251,7 @@ mod tests {
         asked.context.attempts = vec![attempt(1, refused, Some("`a.md`\nis\u{1b}[2J empty")), attempt(2, open, None)];
         let text = render(&asked, &out);
         for part in [
-            "same_lines: Two outputs change the same lines.",
+            "conflict: Two outputs change the same lines.",
             "Which one?\u{FFFD}[2J",
             "Attempts\n  1. anvil (codex), refused, 1 min ago: `a.md` is\u{FFFD}[2J empty\n  2. anvil (codex), open, 1 min ago\n",
             "Changes\n+a",

@@ -118,10 +118,17 @@ mod tests {
         "escalate",
         "chat_send",
         "chat_read",
+        "search",
+        "artifact_put",
+        "artifact_get",
+        "artifact_list",
         "activity_update",
         "who_is_doing_what",
+        "overlaps",
         "add_tasks",
         "merge_request",
+        "handoff_write",
+        "handoff_ack",
     ];
 
     #[test]

@@ -4,7 +4,8 @@ use clap::Subcommand;
 use domain::Timestamp;
 use protocol::{Call, Invite, InviteCreate, NewInvite};
 
-use crate::pick::pick;
+use crate::confirm::{Yes, sure};
+use crate::pick::pick_exact;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
@@ -21,10 +22,12 @@ pub(crate) enum InviteCommand {
     },
     /// List your invitations
     List,
-    /// Revoke an invitation
+    /// Revoke an invitation, after asking
     Revoke {
-        /// The invitation's id, or the person's name
+        /// The invitation's id, or the person's exact name
         invite: String,
+        #[command(flatten)]
+        yes: Yes,
     },
 }
 
@@ -42,14 +45,22 @@ pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(),
                     made.invite.id
                 ));
             }
+            if !out.json && is_local(&made.link) {
+                out.note(
+                    "this link works only on this machine, because the hub listens on a loopback address; to invite \
+                     people elsewhere, start it with --listen and an address that they reach",
+                );
+            }
             out.show(&made, |_| made.link.clone())
         }
         InviteCommand::List => {
             let invites: Vec<Invite> = client.ask(Call::InviteList {}).await?;
             out.show(&invites, |out| table(&invites, out))
         }
-        InviteCommand::Revoke { invite } => {
-            let invite = pick::<Invite>(client, &invite).await?;
+        InviteCommand::Revoke { invite, yes } => {
+            let named = invite;
+            let invite = pick_exact::<Invite>(client, &named).await?;
+            sure(yes.yes, "revoke", &format!("the invitation of `{named}` ({invite})"), "")?;
             client.ask::<()>(Call::InviteRevoke { invite }).await?;
             out.did("revoked", invite)
         }
@@ -68,4 +79,36 @@ fn table(invites: &[Invite], out: &Output) -> String {
         ]);
     }
     table.render(out)
+}
+
+/// Whether a link works only on the machine that it names, because its host is a loopback address.
+fn is_local(link: &str) -> bool {
+    let rest = link.split_once("://").map_or(link, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or_default(),
+        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    };
+    let host = host.to_ascii_lowercase();
+    let named = host == "localhost" || host.ends_with(".localhost");
+    named || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_loopback_addresses_are_local() {
+        for link in
+            ["http://127.0.0.1:4720/join#x", "http://[::1]:4720/join#x", "https://LOCALHOST/join", "http://127.9.9.9"]
+        {
+            assert!(is_local(link), "{link}");
+        }
+        for link in
+            ["http://192.0.2.1:4720/#127.0.0.1", "https://floor.example.org", "http://localhost.example.org", ""]
+        {
+            assert!(!is_local(link), "{link}");
+        }
+    }
 }

@@ -2,14 +2,14 @@
 
 use clap::{Args, Subcommand};
 use client::Client;
-use domain::{LandMode, LandingState, ProjectId};
+use domain::{CandidateState, LandMode, LandingState, MergeGate, ProjectId};
 use protocol::{
     Activity, ActivityFilter, Call, ExecutionFilter, Land, Landing, LandingConfigure, LandingFilter, LandingSettings,
-    Project, TaskFilter, Workspace,
+    MergeQueue, MergeSettings, Project, TaskFilter, Workspace,
 };
 
 use super::{task, words};
-use crate::pick::{choose, pick, pick_if};
+use crate::pick::{choose_if, pick, pick_if};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
@@ -76,6 +76,10 @@ pub(crate) async fn land(args: LandArgs, context: &Context) -> Result<(), Failur
 pub(super) async fn finish(client: &Client, out: &Output, asked: Vec<Landing>, no_wait: bool) -> Result<(), Failure> {
     let landings = if no_wait { asked } else { settled(client, out, asked).await? };
     out.show(&landings, |out| table(&landings, out))?;
+    // Only a note: the landing itself was asked for.
+    for line in held_up(client, &landings).await.unwrap_or_default() {
+        out.note(&line);
+    }
     let refused: Vec<&Landing> = landings.iter().filter(|one| one.state == LandingState::Refused).collect();
     match refused.first() {
         None => Ok(()),
@@ -88,6 +92,40 @@ pub(super) async fn finish(client: &Client, out: &Output, asked: Vec<Landing>, n
             )))
         }
     }
+}
+
+/// What keeps landings in the merge queue besides their turn: a person who must confirm them, or a queue that stands
+/// still.
+async fn held_up(client: &Client, landings: &[Landing]) -> Result<Vec<String>, Failure> {
+    let merges = |one: &&Landing| match one.state {
+        LandingState::Publishing | LandingState::Queued => !one.push_only,
+        LandingState::Published | LandingState::Landed | LandingState::Refused => false,
+    };
+    let waiting: Vec<&Landing> = landings.iter().filter(merges).collect();
+    let Some(project) = waiting.first().map(|one| one.project) else { return Ok(Vec::new()) };
+    let settings: MergeSettings = client.ask(Call::MergeSettings { project }).await?;
+    let queues: Vec<MergeQueue> = client.ask(Call::MergeList { project }).await?;
+    let mut lines = Vec::new();
+    if settings.checks.is_empty() {
+        let candidates = queues.iter().flat_map(|queue| &queue.candidates);
+        let held = candidates.filter(|candidate| candidate.state == CandidateState::NeedsPerson);
+        let mine = held.filter(|candidate| waiting.iter().any(|one| one.candidate == Some(candidate.id)));
+        let confirm: Vec<String> =
+            mine.map(|candidate| format!("`shopfloor merge confirm {}`", candidate.id)).collect();
+        let how = match confirm.as_slice() {
+            [] => format!("`shopfloor merge list --project {project}` shows what waits"),
+            commands => commands.join(", "),
+        };
+        lines.push(format!("no checks are configured: a person must confirm what lands: {how}"));
+    }
+    for queue in queues.iter().filter(|queue| queue.gate != MergeGate::Open) {
+        if waiting.iter().any(|one| one.target.as_ref().is_none_or(|target| *target == queue.target)) {
+            let gate = queue.gate.word().replace('_', " ");
+            let reason = queue.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            lines.push(format!("the merge queue of {} is {gate}{reason}", queue.target));
+        }
+    }
+    Ok(lines)
 }
 
 /// The landings, once nothing more happens to them without the merge queue.
@@ -117,20 +155,23 @@ async fn meant(client: &Client, what: &[String]) -> Result<(ProjectId, Land), Fa
     let filter = ExecutionFilter { ended: Some(false), ..Default::default() };
     let workspaces: Vec<Workspace> = client.ask(Call::WorkspaceList { filter }).await?;
     for text in what {
-        if let Ok(id) = choose(&tasks, text) {
+        if let Some(id) = choose_if(&tasks, text)? {
             projects.extend(tasks.iter().find(|one| one.id == id).map(|one| one.project));
             land.tasks.push(id);
-        } else if let Ok(id) = choose(&workspaces, text) {
+        } else if let Some(id) = choose_if(&workspaces, text)? {
             projects.extend(workspaces.iter().find(|one| one.id == id).map(|one| one.project));
             land.workspaces.push(id);
-        } else if let Ok(id) = choose(&activities, text) {
+        } else if let Some(id) = choose_if(&activities, text)? {
             projects.extend(activities.iter().find(|one| one.id == id).map(|one| one.project));
             if land.activity.replace(id).is_some() {
                 return Err(Failure::usage("name one activity at a time"));
             }
         } else {
             let detail = format!("no task, workspace or activity `{text}` found");
-            return Err(Failure::not_found(detail).advise("`shopfloor task list --all` shows tasks and their numbers"));
+            return Err(Failure::not_found(detail).advise(
+                "`shopfloor task list --all` shows tasks and their numbers; a branch that the repository has already is \
+                 merged by `shopfloor merge add BRANCH --project PROJECT`",
+            ));
         }
     }
     projects.dedup();

@@ -2,8 +2,10 @@
 
 use clap::{Args, Subcommand};
 use domain::LoginId;
+use domain::text::counted;
 use protocol::{Call, Login, LoginLink};
 
+use crate::confirm::{Yes, sure};
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
@@ -24,8 +26,11 @@ pub(crate) enum LoginCommand {
         /// The login's id
         login: LoginId,
     },
-    /// Log all of them out
-    RevokeAll,
+    /// Log all of them out, after asking
+    RevokeAll {
+        #[command(flatten)]
+        yes: Yes,
+    },
 }
 
 /// Runs the subcommand.
@@ -48,7 +53,12 @@ pub(crate) async fn run(args: LoginArgs, context: &Context) -> Result<(), Failur
             out.note(&format!("logged out {login}"));
             Ok(())
         }
-        Some(LoginCommand::RevokeAll) => {
+        Some(LoginCommand::RevokeAll { yes }) => {
+            if !yes.yes {
+                let logins: Vec<Login> = client.ask(Call::LoginList {}).await?;
+                let what = format!("all your browsers ({}) out", counted(logins.len(), "login", "logins"));
+                sure(false, "log", &what, "")?;
+            }
             client.ask::<()>(Call::LoginRevokeAll {}).await?;
             out.note("logged out all your browsers");
             Ok(())

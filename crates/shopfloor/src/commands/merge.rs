@@ -30,7 +30,7 @@ Examples:
 pub(crate) enum MergeSubcommand {
     /// Add a branch of the project's repository to the queue
     Add(AddArgs),
-    /// Show what waits, what is tested with what, and when it is expected to land
+    /// Show the queues: waiting branches, running tests and expected landings
     List(Of),
     /// Show the branches that have landed or left, newest first, with the cost of each
     History {

@@ -6,6 +6,7 @@ mod plot;
 mod tests;
 
 use clap::Args;
+use engine::tasks::tally::tally;
 use protocol::{Call, Metrics, MetricsPage, Noticed, Project, WorkerMetrics};
 
 use super::words;
@@ -49,6 +50,7 @@ fn render(metrics: &Metrics, out: &Output) -> String {
 fn numbers(metrics: &Metrics, out: &Output) -> String {
     let counts = metrics.counts.iter().filter(|count| count.count > 0);
     let counts: Vec<String> = counts.map(|count| format!("{} {}", count.count, count.status)).collect();
+    let tally = tally(metrics.counts.iter().map(|count| (count.status, count.count as usize)));
     let or_dash = |value: Option<String>| Cell::from(value.unwrap_or_else(|| "-".to_owned()));
     let asked = match (metrics.over, metrics.interventions) {
         (0, 0) => "-".to_owned(),
@@ -67,13 +69,19 @@ fn numbers(metrics: &Metrics, out: &Output) -> String {
     };
     let pairs = [
         ("tasks", if counts.is_empty() { "none".into() } else { counts.join(", ").into() }),
+        ("progress", or_dash((tally.total > 0).then(|| words::progress(tally)))),
         ("interventions", asked.into()),
         ("context score", or_dash(metrics.context_score.map(score))),
-        ("speed-up", or_dash(metrics.speed_up.map(|times| format!("{} × one worker", words::hundredths(times))))),
+        (
+            "speed-up",
+            or_dash(
+                metrics.speed_up.map(|times| format!("{} × as fast as one after another", words::hundredths(times))),
+            ),
+        ),
         ("workers at once", or_dash((metrics.peak > 0).then(busy))),
         ("vanished, noticed in", or_dash(metrics.vanished.as_ref().map(noticed))),
         ("failed, noticed in", or_dash(metrics.failures.as_ref().map(noticed))),
-        ("time in the queue", or_dash(metrics.waiting_ms.map(words::stretch))),
+        ("wait in the queue", or_dash(metrics.waiting_ms.map(words::stretch))),
         ("used", words::usage(&metrics.usage).into()),
     ];
     fields(out, &pairs)

@@ -2,6 +2,7 @@
 
 mod activity;
 mod approval;
+mod artifact;
 mod attach;
 mod audit;
 mod chat;
@@ -9,10 +10,14 @@ mod config;
 mod db;
 mod demo;
 mod doctor;
+mod down;
 mod escalation;
+mod execution;
 mod files;
 mod freeze;
+mod handoff;
 mod history;
+mod hook;
 mod instructions;
 mod invite;
 mod land;
@@ -20,18 +25,26 @@ mod login;
 mod mcp;
 mod merge;
 mod metrics;
+mod notify;
 mod observer;
+mod overlap;
 mod presence;
+mod profile;
 mod project;
+mod recipe;
 mod recording;
 mod review;
 mod runner;
+mod schedule;
+mod search;
 mod serve_args;
 mod session;
 mod shell;
+mod status;
 mod task;
 mod token;
 mod up;
+mod upgrade;
 mod user;
 mod watch;
 mod words;
@@ -46,14 +59,21 @@ use crate::{Context, Exit, Failure};
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start a hub for yourself on this machine and open its page
+    /// Start Shopfloor on this machine and open its page
     Up(up::UpArgs),
     /// Start a hub for a team
     Serve(up::ServeCommand),
+    /// End the hub of this machine and its runner; sessions go on
+    Down(down::DownArgs),
+    /// Show whether a hub runs on this machine, and what runs with it
+    #[command(after_help = status::AFTER)]
+    Status,
+    /// Say whether there is something newer than what runs, and what to do about it
+    Upgrade(upgrade::UpgradeArgs),
     /// Projects: shared goals, constraints and visibility
     #[command(subcommand)]
     Project(project::ProjectCommand),
-    /// Activities: lines of work in a project, with intent, plan and status
+    /// Activities: lines of work in a project, with plan and status
     #[command(subcommand)]
     Activity(activity::ActivityCommand),
     /// People on this hub
@@ -65,35 +85,58 @@ pub(crate) enum Command {
     /// Credentials for the CLI and other programs
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Print a one-time link that logs a browser in as you, or manage logged-in browsers
+    /// Print a login link for your browser; list and end logins
     Login(login::LoginArgs),
     /// Invitations: links that let new people in
     #[command(subcommand)]
     Invite(invite::InviteCommand),
-    /// Observer links: a read-only page of a project, without an account
+    /// Notifications on your phone, in a chat or at a webhook
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
+    /// Observer links: read-only pages that need no account
     #[command(subcommand)]
     Observer(observer::ObserverCommand),
     /// Sessions: agents, commands and shells in terminals
     #[command(subcommand)]
     Session(session::SessionCommand),
-    /// Use a session's terminal here; the bottom line shows how to detach
+    /// Use a session's terminal here
     Attach(attach::AttachArgs),
-    /// Tasks: work in a queue, with acceptance criteria and dependencies
+    /// Hand a session off: a fresh one continues with a document
+    Handoff(handoff::HandoffArgs),
+    /// Tasks: work in a queue, with criteria and dependencies
     #[command(subcommand)]
     Task(task::TaskCommand),
-    /// Workers: agents on your runners, and others, that take tasks
+    /// Workers: agents that take tasks, on your runners or elsewhere
     #[command(subcommand)]
     Worker(worker::WorkerCommand),
     /// How a project hands out its tasks
     #[command(subcommand)]
     Work(work::WorkCommand),
-    /// Merge queues: branches that are tested together before they land
+    /// Merge queues: branches, tested together before they land
     #[command(subcommand)]
     Merge(merge::MergeSubcommand),
+    /// Recipes: plans as data, whose executions survive anything
+    #[command(subcommand)]
+    Recipe(recipe::RecipeCommand),
+    /// Executions: runs of recipes, step by step
+    #[command(subcommand)]
+    Execution(execution::ExecutionCommand),
+    /// Artifacts: files and summaries that a project keeps
+    #[command(subcommand)]
+    Artifact(artifact::ArtifactCommand),
+    /// Schedules: when executions of a recipe start
+    #[command(subcommand)]
+    Schedule(schedule::ScheduleCommand),
+    /// Webhooks: where other services tell a project what happened
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
+    /// Agent profiles: how the agents of steps work
+    #[command(subcommand)]
+    Profile(profile::ProfileCommand),
     /// Questions that need a person's answer
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
-    /// Reviews: comments on a task's changes, approve or send back
+    /// Reviews: comment on a task's changes, approve or send back
     #[command(subcommand)]
     Review(review::ReviewCommand),
     /// Requests to run other people's text on your runners
@@ -101,23 +144,28 @@ pub(crate) enum Command {
     Approval(approval::ApprovalCommand),
     /// Show a project's metrics
     Metrics(metrics::MetricsArgs),
-    /// Stop all your workers and sessions; nothing is handed out until `thaw`
+    /// Stop all your workers and sessions; hand out no tasks
     StopEverything(freeze::FreezeArgs),
     /// Hand out tasks again after `stop-everything`
     Thaw(freeze::FreezeArgs),
-    /// Print instructions that turn an agent into a worker or a coordinator
+    /// Print instructions for an agent that works or coordinates
     Instructions(instructions::InstructionsArgs),
-    /// Workspaces: git clones on their own branches, where sessions work
+    /// Workspaces: git clones on their own branches for sessions
     #[command(subcommand)]
     Workspace(workspace::WorkspaceCommand),
-    /// Bring accepted work to the repository: publish its branch, then merge it through the queue
+    /// Bring accepted work to the repository, through its queue
     Land(land::LandArgs),
-    /// Landings, and what happens to accepted work of a project
+    /// Overlaps: where the work of activities meets, before it is merged
+    #[command(subcommand)]
+    Overlap(overlap::OverlapCommand),
+    /// Landings: accepted work that goes to the repository
     #[command(subcommand)]
     Landing(land::LandingCommand),
     /// Recordings of sessions
     #[command(subcommand)]
     Recording(recording::RecordingCommand),
+    /// Find projects, activities, tasks, messages, sessions and recordings
+    Search(search::SearchArgs),
     /// Run agents on this machine, or manage your runners
     Runner(runner::RunnerArgs),
     /// Audit trail: who did what, when and from where
@@ -127,7 +175,7 @@ pub(crate) enum Command {
     Presence,
     /// Print changes as they happen
     Watch(watch::WatchArgs),
-    /// Synchronize a folder with a project's queue, for workers that only read and write files
+    /// Synchronize a folder with a queue, for workers that use files
     Files(files::FilesArgs),
     /// Serve an agent's MCP tools on standard input and output
     Mcp(mcp::McpArgs),
@@ -165,6 +213,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
     match command {
         Command::Up(args) => up::up(args, context).await?,
         Command::Serve(args) => up::serve(args, context).await?,
+        Command::Down(args) => down::run(args, context).await?,
+        Command::Status => return status::run(context).await,
+        Command::Upgrade(args) => return upgrade::run(args, context).await,
         Command::Project(command) => project::run(command, context).await?,
         Command::Activity(command) => activity::run(command, context).await?,
         Command::User(command) => user::run(command, context).await?,
@@ -174,13 +225,21 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Land(args) => land::land(args, context).await?,
         Command::Landing(command) => land::run(command, context).await?,
         Command::Invite(command) => invite::run(command, context).await?,
+        Command::Notify(command) => notify::run(command, context).await?,
         Command::Observer(command) => observer::run(command, context).await?,
         Command::Session(command) => return session::run(command, context).await,
+        Command::Handoff(args) => handoff::run(args, context).await?,
         Command::Attach(args) => return attach::run(args, context).await,
         Command::Task(command) => return task::run(command, context).await,
         Command::Worker(command) => worker::run(command, context).await?,
         Command::Work(command) => work::run(command, context).await?,
         Command::Merge(command) => merge::run(command, context).await?,
+        Command::Recipe(command) => return recipe::run(command, context).await,
+        Command::Execution(command) => return execution::run(command, context).await,
+        Command::Artifact(command) => artifact::run(command, context).await?,
+        Command::Schedule(command) => schedule::run(command, context).await?,
+        Command::Hook(command) => hook::run(command, context).await?,
+        Command::Profile(command) => profile::run(command, context).await?,
         Command::Escalation(command) => escalation::run(command, context).await?,
         Command::Review(command) => review::run(command, context).await?,
         Command::Approval(command) => approval::run(command, context).await?,
@@ -189,7 +248,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Thaw(args) => freeze::thaw(args, context).await?,
         Command::Instructions(args) => instructions::run(&args, context)?,
         Command::Workspace(command) => workspace::run(command, context).await?,
+        Command::Overlap(command) => overlap::run(command, context).await?,
         Command::Recording(command) => return recording::run(command, context).await,
+        Command::Search(args) => search::run(args, context).await?,
         Command::Runner(args) => runner::run(args, context).await?,
         Command::Audit(command) => audit::run(command, context).await?,
         Command::Presence => presence::run(context).await?,

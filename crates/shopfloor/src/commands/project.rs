@@ -1,6 +1,8 @@
 //! `shopfloor project`.
 
 mod args;
+mod delete;
+mod repository;
 
 use client::Client;
 use domain::ProjectId;
@@ -18,7 +20,11 @@ use crate::{Context, Failure, Output, when};
 /// Runs the subcommand.
 pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
-    doubt(&command, context);
+    if let ProjectCommand::Create(CreateArgs { repositories, .. })
+    | ProjectCommand::Update(UpdateArgs { repositories, .. }) = &command
+    {
+        repository::check(repositories, client, context).await?;
+    }
     match command {
         ProjectCommand::Create(args) => create(args, client, out).await,
         ProjectCommand::List => {
@@ -26,40 +32,21 @@ pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<()
             out.show(&projects, |out| table(&projects, out))
         }
         ProjectCommand::Show { project } => {
-            let project: Project = client.ask(Call::ProjectShow { project: id(client, &project).await? }).await?;
+            let project: Project = client.ask(Call::ProjectShow { project: project.id(client).await? }).await?;
             out.show(&project, |out| details(&project, out))
         }
         ProjectCommand::Update(args) => update(args, client, out).await,
-        ProjectCommand::Delete { project } => {
-            let project = id(client, &project).await?;
-            client.ask::<()>(Call::ProjectDelete { project }).await?;
-            out.note(&format!("deleted {project}"));
-            Ok(())
-        }
+        ProjectCommand::Delete { project, yes } => delete::run(project.name(), yes.yes, client, out).await,
         ProjectCommand::History { project, page } => {
-            let project = id(client, &project).await?;
+            let project = project.id(client).await?;
             let call = Call::ProjectVersions { project, page: page.into() };
             let versions: Vec<Version> = client.ask(call).await?;
             history::show_versions(out, &versions)
         }
         ProjectCommand::Diff { project, range } => {
-            let project = id(client, &project).await?;
+            let project = project.id(client).await?;
             history::show_diff(out, &client.ask(Call::ProjectDiff { project, range: range.into() }).await?)
         }
-    }
-}
-
-/// Warns now about problems that would otherwise show up when a session starts.
-fn doubt(command: &ProjectCommand, context: &Context) {
-    let named = match command {
-        ProjectCommand::Create(args) => &args.repositories,
-        ProjectCommand::Update(args) => &args.repositories,
-        _ => return,
-    };
-    let here = ["://127.", "://localhost", "://[::1]"];
-    let near = context.hub().is_ok_and(|hub| here.iter().any(|sign| hub.contains(sign)));
-    for doubt in named.iter().filter_map(|repository| words::doubtful(&repository.location, near)) {
-        context.out.note(&format!("warning: {doubt}"));
     }
 }
 
@@ -81,10 +68,11 @@ async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), F
 }
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
-    let project = id(client, &args.project).await?;
+    let (project, text) = args.text.parts()?;
+    let project = id(client, project).await?;
     let repositories = repositories(&args, client, project).await?;
     let input = ProjectUpdate {
-        content: args.text.read()?,
+        content: text.read()?,
         expected_version: args.expected_version,
         visibility: args.visibility,
         share_execution: args.share_execution,
@@ -155,17 +143,14 @@ pub(crate) fn table(projects: &[Project], out: &Output) -> String {
 
 fn details(project: &Project, out: &Output) -> String {
     let days = |days| format!("for {}", words::counted(days, "day", "days"));
-    let archive = match project.archive_recordings {
-        true => format!("on, kept {}", project.retention_days.map_or_else(|| "forever".to_owned(), days)),
-        false => "off (recordings stay on their runner)".to_owned(),
-    };
+    let recordings = project.retention_days.map_or_else(|| "until space is needed".to_owned(), days);
     let mut pairs = vec![
         ("id", project.id.into()),
         ("key", format!("{}, as in {}-1", project.key, project.key).into()),
         ("owner", (&project.owner.name).into()),
         ("visibility", project.visibility.into()),
         ("share execution", words::yes(project.share_execution).into()),
-        ("archive recordings", archive.into()),
+        ("recordings", format!("kept on their runner {recordings}").into()),
         (
             "work of others",
             if project.sandbox_others { "in a sandbox" } else { "in a sandbox if its worker or session says so" }

@@ -1,15 +1,15 @@
-//! `shopfloor review`: comments on a task's changes, and a person's verdict.
+//! `shopfloor review`: comments on the changes of a task or a workspace, and a person's verdict.
 
 mod place;
+mod subject;
 
 use clap::{Args, Subcommand};
 use client::Client;
 use domain::text::counted;
-use domain::{AuthorKind, DiffSide, TaskId, ThreadStatus};
-use protocol::{
-    Call, Review, ReviewApprove, ReviewComment, ReviewResolve, ReviewSendBack, ReviewThread, Task, WorkspaceDiff,
-};
+use domain::{AuthorKind, DiffSide, ThreadStatus};
+use protocol::{Call, Review, ReviewApprove, ReviewComment, ReviewOf, ReviewReply, ReviewResolve, ReviewThread, Task};
 
+use self::subject::{HELP, Sent};
 use super::task;
 use crate::output::clean;
 use crate::table::Style;
@@ -19,17 +19,17 @@ use crate::{Context, Failure, Output, when};
 /// Subcommands for reviews.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewCommand {
-    /// List the comments on a task's changes
+    /// List the comments on the changes of a task or a workspace
     Comments {
-        /// The task's id or title
-        task: String,
+        #[arg(value_name = "TASK|WORKSPACE", help = HELP)]
+        of: String,
     },
-    /// Comment on a line or lines of a task's changes
+    /// Comment on a line or lines of the changes of a task or a workspace
     Comment(CommentArgs),
     /// Reply to a comment
     Reply {
-        /// The task's id or title
-        task: String,
+        #[arg(value_name = "TASK|WORKSPACE", help = HELP)]
+        of: String,
         /// The thread's number in `review comments`, or its id
         thread: String,
         #[command(flatten)]
@@ -37,8 +37,8 @@ pub(crate) enum ReviewCommand {
     },
     /// Resolve a thread of comments
     Resolve {
-        /// The task's id or title
-        task: String,
+        #[arg(value_name = "TASK|WORKSPACE", help = HELP)]
+        of: String,
         /// The thread's number in `review comments`, or its id
         thread: String,
         /// Open it again instead
@@ -55,8 +55,8 @@ pub(crate) enum ReviewCommand {
     },
     /// Send the open comments to the agent, which continues
     SendBack {
-        /// The task's id or title
-        task: String,
+        #[arg(value_name = "TASK|WORKSPACE", help = HELP)]
+        of: String,
         #[command(flatten)]
         text: TextArg,
     },
@@ -65,8 +65,8 @@ pub(crate) enum ReviewCommand {
 /// A comment on lines.
 #[derive(Debug, Args)]
 pub(crate) struct CommentArgs {
-    /// The task's id or title
-    task: String,
+    #[arg(value_name = "TASK|WORKSPACE", help = HELP)]
+    of: String,
     /// The file and the line or lines, such as src/main.rs:12 or src/main.rs:12-15
     #[arg(value_name = "PATH:LINE")]
     place: String,
@@ -81,37 +81,37 @@ pub(crate) struct CommentArgs {
 pub(crate) async fn run(command: ReviewCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     match command {
-        ReviewCommand::Comments { task } => {
-            let task = task::id(client, &task).await?;
-            let review: Review = client.ask(Call::ReviewList { task }).await?;
+        ReviewCommand::Comments { of } => {
+            let review = subject::review(client, subject::find(client, &of).await?).await?;
             out.show(&review, |out| render(&review, out))
         }
         ReviewCommand::Comment(args) => comment(args, client, out).await,
-        ReviewCommand::Reply { task, thread, text } => {
+        ReviewCommand::Reply { of, thread, text } => {
             let text = text.required()?;
-            let task = task::id(client, &task).await?;
-            let thread = Some(find(client, task, &thread).await?.id);
-            let input = ReviewComment { thread, text, ..Default::default() };
-            let thread: ReviewThread = client.ask(Call::ReviewComment { task, input }).await?;
+            let of = subject::find(client, &of).await?;
+            let thread = find(client, of, &thread).await?.id;
+            let thread: ReviewThread = client.ask(Call::ReviewReply { thread, input: ReviewReply { text } }).await?;
             out.show(&thread, |_| said(&thread, "replied"))
         }
-        ReviewCommand::Resolve { task, thread, reopen } => {
-            let task = task::id(client, &task).await?;
-            let thread = find(client, task, &thread).await?.id;
+        ReviewCommand::Resolve { of, thread, reopen } => {
+            let of = subject::find(client, &of).await?;
+            let thread = find(client, of, &thread).await?.id;
             let thread: ReviewThread =
                 client.ask(Call::ReviewResolve { thread, input: ReviewResolve { reopen } }).await?;
             out.show(&thread, |_| said(&thread, thread.status.word()))
         }
         ReviewCommand::Approve { task, tree } => {
-            let task = task::id(client, &task).await?;
+            let task = subject::task(client, &task).await?;
             let task: Task = client.ask(Call::ReviewApprove { task, input: ReviewApprove { tree } }).await?;
             out.show(&task, |_| format!("approved; {}", task::line(&task)))
         }
-        ReviewCommand::SendBack { task, text } => {
+        ReviewCommand::SendBack { of, text } => {
             let text = text.read()?;
-            let task = task::id(client, &task).await?;
-            let task: Task = client.ask(Call::ReviewSendBack { task, input: ReviewSendBack { text } }).await?;
-            out.show(&task, |_| format!("sent back; {}", task::line(&task)))
+            let of = subject::find(client, &of).await?;
+            match subject::send_back(client, of, text).await? {
+                Sent::Task(task) => out.show(&*task, |_| format!("sent back; {}", task::line(&task))),
+                Sent::Workspace(review) => out.show(&review, |_| "sent to the agent".to_owned()),
+            }
         }
     }
 }
@@ -119,36 +119,28 @@ pub(crate) async fn run(command: ReviewCommand, context: &Context) -> Result<(),
 async fn comment(args: CommentArgs, client: &Client, out: &Output) -> Result<(), Failure> {
     let (path, line, end_line) = place::parse(&args.place)?;
     let text = args.text.required()?;
-    let task = task::id(client, &args.task).await?;
+    let of = subject::find(client, &args.of).await?;
     let side = if args.before { DiffSide::Old } else { DiffSide::New };
     // Without its runner, the comment has no quote.
-    let quote = match client.ask::<WorkspaceDiff>(Call::TaskDiff { task }).await {
+    let quote = match subject::diff(client, of).await {
         Ok(diff) => Some(place::quote(&diff, &path, side, (line, end_line))?),
         Err(_) => None,
     };
-    let input = ReviewComment {
-        thread: None,
-        path: Some(path),
-        side: Some(side),
-        line: Some(line),
-        end_line: Some(end_line),
-        quote,
-        text,
-    };
-    let thread: ReviewThread = client.ask(Call::ReviewComment { task, input }).await?;
+    let input = ReviewComment { path, side: Some(side), line, end_line: Some(end_line), quote, text };
+    let thread = subject::comment(client, of, input).await?;
     out.show(&thread, |_| said(&thread, "commented"))
 }
 
 /// The thread that a person means: by its number or its id.
-async fn find(client: &Client, task: TaskId, text: &str) -> Result<ReviewThread, Failure> {
-    let review: Review = client.ask(Call::ReviewList { task }).await?;
+async fn find(client: &Client, of: ReviewOf, text: &str) -> Result<ReviewThread, Failure> {
+    let review = subject::review(client, of).await?;
     let number = text.trim_start_matches('#').parse::<usize>().ok();
     let numbered = |at: usize| number == Some(at + 1);
     let mut threads = review.threads.into_iter().enumerate();
     let found = threads.find(|(at, thread)| thread.id.to_string() == text || numbered(*at));
     found.map(|(_, thread)| thread).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is not a thread of this task"))
-            .advise(format!("`shopfloor review comments {task}` lists them"))
+        Failure::usage(format!("`{text}` is not a thread of this review"))
+            .advise(format!("`shopfloor review comments {of}` lists them"))
     })
 }
 
@@ -182,7 +174,7 @@ fn render(review: &Review, out: &Output) -> String {
     let open = review.threads.iter().filter(|thread| thread.status == ThreadStatus::Open).count();
     if open > 0 {
         let comments = counted(open, "open comment", "open comments");
-        parts.push(format!("{comments}; `shopfloor review send-back {}` sends them to the agent", review.task));
+        parts.push(format!("{comments}; `shopfloor review send-back {}` sends them to the agent", review.of));
     }
     if parts.is_empty() { Style::Dim.paint("no comments", out.color) } else { parts.join("\n\n") }
 }

@@ -2,6 +2,7 @@
 
 mod foreground;
 mod hidden;
+mod look;
 mod noted;
 mod options;
 mod registration;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use clap::{Args, Subcommand};
 use client::Client;
 use domain::{RunnerId, RunnerPolicy};
-use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Workspace};
+use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Session, Workspace};
 
 pub(crate) use hidden::{hidden, note, of_hub};
 pub(crate) use noted::Noted;
@@ -19,7 +20,8 @@ pub(crate) use options::{RunArgs, machine_name};
 pub(crate) use registration::Registration;
 
 use super::words;
-use crate::pick::pick;
+use crate::confirm::{Yes, sure};
+use crate::pick::{pick, pick_exact};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
@@ -56,10 +58,21 @@ pub(crate) enum RunnerCommand {
         /// The runner's id or name
         runner: String,
     },
-    /// Remove one of your runners
+    /// Show what is at a path on a runner's machine: folders that begin like it, and the repository there
+    Look {
+        /// The path; with a final `/`, the folders in it are listed
+        #[arg(default_value = "~/", hide_default_value = true)]
+        path: String,
+        /// One of your runners (id or name) [default: your only connected one]
+        #[arg(long)]
+        runner: Option<String>,
+    },
+    /// Remove one of your runners, after asking; takes the exact name or id
     Remove {
         /// The runner's id or name
         runner: String,
+        #[command(flatten)]
+        yes: Yes,
     },
     /// Change what one of your runners runs for other people
     Update {
@@ -110,9 +123,13 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             let disk = Disk::of(client, out).await;
             out.show(&runner, |out| details(&runner, &disk, out))
         }
-        RunnerCommand::Remove { runner } => {
+        RunnerCommand::Look { path, runner } => look::run(&path, runner.as_deref(), context).await,
+        RunnerCommand::Remove { runner, yes } => {
             let client = &context.client()?;
-            let runner = pick::<Runner>(client, &runner).await?;
+            let runner = pick_exact::<Runner>(client, &runner).await?;
+            if !yes.yes {
+                sure(false, "remove", &named(runner, client).await?, "Its machine can no longer connect.")?;
+            }
             client.ask::<()>(Call::RunnerRemove { runner }).await?;
             out.did("removed", runner)
         }
@@ -127,6 +144,21 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             out.show(&runner, |out| details(&runner, &Disk::default(), out))
         }
     }
+}
+
+/// A runner in words, with what is on it.
+async fn named(id: RunnerId, client: &Client) -> Result<String, Failure> {
+    let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+    let name = runners.into_iter().find(|runner| runner.id == id).map_or_else(String::new, |runner| runner.name);
+    let workspaces: Vec<Workspace> = client.ask(Call::WorkspaceList { filter: ExecutionFilter::default() }).await?;
+    let sessions: Vec<Session> = client.ask(Call::SessionList { filter: ExecutionFilter::default() }).await?;
+    let workspaces = workspaces.iter().filter(|workspace| workspace.runner == id).count();
+    let sessions = sessions.iter().filter(|session| session.runner == id).count();
+    Ok(format!(
+        "runner `{name}` ({id}) with {} and {}",
+        words::counted(sessions, "running session", "running sessions"),
+        words::counted(workspaces, "workspace", "workspaces")
+    ))
 }
 
 /// Disk usage of each runner's visible workspaces.

@@ -18,7 +18,7 @@ pub(crate) enum Log {
 }
 
 /// Options of a hub; each can also be set in the environment (SHOPFLOOR_LISTEN, …) or in config.toml (listen, …).
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ServeArgs {
     /// The address to listen on; port 0 picks a free one [default: 127.0.0.1:4720]
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -26,6 +26,9 @@ pub(crate) struct ServeArgs {
     /// The database: sqlite:FILE or postgres://… [default: shopfloor.db in the data directory]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// Your name here, used at the first start [default: git's user.name, else your account's name]
+    #[arg(long, value_name = "NAME")]
+    owner_name: Option<String>,
     /// The URL that people use, if it differs from the listening address
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -44,6 +47,12 @@ pub(crate) struct ServeArgs {
     /// Another host name of this hub; may be repeated
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
+    /// The file with the key that encrypts secrets in the database [default: the data directory's name with .key]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<String>,
+    /// A host, or host:port, in a private network that notifications may go to; may be repeated
+    #[arg(long, value_name = "HOST")]
+    notify_allow_host: Vec<String>,
     /// Id of the OAuth application for logging in with GitHub
     #[arg(long, value_name = "ID")]
     github_client_id: Option<String>,
@@ -69,12 +78,15 @@ pub(crate) struct ServeArgs {
 pub(crate) struct ServeSettings {
     pub(crate) listen: Setting<SocketAddr>,
     pub(crate) database: Setting<String>,
+    pub(crate) owner_name: Option<Setting<String>>,
     pub(crate) public_url: Option<Setting<String>>,
     pub(crate) behind_proxy: Setting<bool>,
     pub(crate) tls_cert: Option<Setting<String>>,
     pub(crate) tls_key: Option<Setting<String>>,
     pub(crate) allow_origin: Setting<Vec<String>>,
     pub(crate) allow_host: Setting<Vec<String>>,
+    pub(crate) key_file: Setting<PathBuf>,
+    pub(crate) notify_allow_host: Setting<Vec<String>>,
     pub(crate) github_client_id: Option<Setting<String>>,
     pub(crate) github_client_secret_file: Option<Setting<String>>,
     pub(crate) github_allow: Setting<Vec<String>>,
@@ -103,12 +115,16 @@ impl ServeArgs {
         let settings = ServeSettings {
             listen,
             database: or(text("database", self.database)?, &database),
+            owner_name: text("owner_name", self.owner_name)?,
             public_url: text("public_url", self.public_url)?,
             behind_proxy: layers.switch("behind_proxy", self.behind_proxy)?,
             tls_cert: text("tls_cert", self.tls_cert)?,
             tls_key: text("tls_key", self.tls_key)?,
             allow_origin: layers.list("allow_origin", self.allow_origin)?,
             allow_host: layers.list("allow_host", self.allow_host)?,
+            key_file: or(text("key_file", self.key_file)?, &hub::key_beside(data_dir).display().to_string())
+                .map(PathBuf::from),
+            notify_allow_host: layers.list("notify_allow_host", self.notify_allow_host)?,
             github_client_id: text("github_client_id", self.github_client_id)?,
             github_client_secret_file: text("github_client_secret_file", self.github_client_secret_file)?,
             github_allow: layers.list("github_allow", self.github_allow)?,
@@ -147,6 +163,11 @@ impl ServeSettings {
     }
 
     fn check(&self) -> Result<(), Failure> {
+        if let Some(name) = &self.owner_name {
+            domain::text::NAME.name(&name.value).map_err(|error| {
+                Failure::usage(format!("`{}` ({}) cannot be a person's name: {error}", name.value, name.origin))
+            })?;
+        }
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             return Err(Failure::usage("TLS needs both --tls-cert FILE and --tls-key FILE"));
         }

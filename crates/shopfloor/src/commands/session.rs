@@ -1,14 +1,17 @@
 //! `shopfloor session`.
 
 mod args;
+mod keyboard;
 mod spawn;
 
 use client::Client;
 use domain::SessionId;
 use protocol::{
-    Activity, Call, ExecutionFilter, LogPage, Project, Runner, Session, SessionDetail, SessionLog, SessionStop,
-    SessionText,
+    Activity, Call, ExecutionFilter, LogPage, Project, Runner, Session, SessionDetail, SessionLog, SessionScreen,
+    SessionStop, SessionText,
 };
+
+pub(crate) use keyboard::KeyboardCommand;
 
 pub(crate) use args::{ListArgs, ScopeArgs, SessionCommand};
 
@@ -63,6 +66,12 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
             }
             out.show(&log, |_| clean(&log.text))?;
         }
+        SessionCommand::Screen { session } => {
+            let session = id(client, &session).await?;
+            let screen: SessionScreen = client.ask(Call::SessionScreen { session }).await?;
+            out.show(&screen, |_| clean(&format!("{}\n", screen.lines.join("\n"))))?;
+        }
+        SessionCommand::Keyboard(command) => return keyboard::run(command, context).await,
         SessionCommand::Watch(args) => return attach::watch(args, context).await,
     }
     Ok(Exit::Done)
@@ -85,8 +94,8 @@ async fn list(client: &Client, out: &Output, filter: ExecutionFilter) -> Result<
 /// A table of sessions.
 pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> String {
     let titles = &["ID", "STATE…", "AGENT", "TITLE…", "WORKER…", "OWNER…", "RUNNER…", "SINCE"];
-    // "exited with 127" matters more than the rest of a title.
-    let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`").at_least("STATE", 15);
+    // "failed (exit 127)" matters more than the rest of a title.
+    let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`").at_least("STATE", 17);
     for session in sessions {
         let runner = runners.iter().find(|runner| runner.id == session.runner);
         table.row([
@@ -148,6 +157,8 @@ fn details(detail: &SessionDetail, runners: &[Runner], project: &Project, activi
     add("branch", words::branch(workspace));
     add("folder", workspace.path.clone());
     add("changes", workspace.stats.as_ref().map(words::stats));
+    let shared = session.keyboard != protocol::Keyboard::default();
+    add("keyboard", shared.then(|| keyboard::who(session)));
     add("sandbox", session.sandbox.then(|| "writes only in its workspace".to_owned()));
     add("resumes", session.resumes.map(|id| id.to_string()));
     let resumable = session.state.ended() && session.resumable;

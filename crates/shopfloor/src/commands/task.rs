@@ -5,7 +5,7 @@ mod again;
 mod args;
 mod diff;
 mod edit;
-mod editor;
+pub(super) mod editor;
 mod export;
 mod graph;
 mod list;

@@ -4,7 +4,8 @@ use clap::Subcommand;
 use domain::Timestamp;
 use protocol::{Call, NewToken, Token, TokenCreate};
 
-use crate::pick::pick;
+use crate::confirm::{Yes, sure};
+use crate::pick::pick_exact;
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
@@ -21,11 +22,13 @@ pub(crate) enum TokenCommand {
     },
     /// List your tokens
     List,
-    /// Revoke a token and close its connections
+    /// Revoke a token and close its connections, after asking; takes the exact name or id
     Revoke {
         /// The token's id or name
         #[arg(id = "which", value_name = "TOKEN")]
         token: String,
+        #[command(flatten)]
+        yes: Yes,
     },
 }
 
@@ -45,8 +48,20 @@ pub(crate) async fn run(command: TokenCommand, context: &Context) -> Result<(), 
             let tokens: Vec<Token> = client.ask(Call::TokenList {}).await?;
             out.show(&tokens, |out| table(&tokens, out))
         }
-        TokenCommand::Revoke { token } => {
-            let token = pick::<Token>(client, &token).await?;
+        TokenCommand::Revoke { token, yes } => {
+            let token = pick_exact::<Token>(client, &token).await?;
+            if !yes.yes {
+                let tokens: Vec<Token> = client.ask(Call::TokenList {}).await?;
+                let known = tokens.iter().find(|known| known.id == token);
+                let what = known.map_or_else(
+                    || format!("token {token}"),
+                    |known| {
+                        let used = when::relative_or(known.last_used_at, out.now, "never");
+                        format!("token `{}` ({token}, last used: {used})", known.name)
+                    },
+                );
+                sure(false, "revoke", &what, "Programs that use the token lose their access at once.")?;
+            }
             client.ask::<()>(Call::TokenRevoke { token }).await?;
             out.did("revoked", token)
         }

@@ -6,7 +6,8 @@ use domain::UserId;
 use protocol::{Call, Rename, User};
 
 use super::words;
-use crate::pick::pick;
+use crate::confirm::{Yes, sure};
+use crate::pick::{pick, pick_exact};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
@@ -35,6 +36,13 @@ pub(crate) enum UserCommand {
         /// The user's id or name
         user: String,
     },
+    /// Remove a disabled person who left nothing on the hub, after asking; takes the exact name or id
+    Remove {
+        /// The user's id or name
+        user: String,
+        #[command(flatten)]
+        yes: Yes,
+    },
 }
 
 /// Runs the subcommand.
@@ -45,9 +53,16 @@ pub(crate) async fn run(command: UserCommand, context: &Context) -> Result<(), F
             let users: Vec<User> = client.ask(Call::UserList {}).await?;
             return out.show(&users, |out| table(&users, out));
         }
+        UserCommand::Remove { user, yes } => {
+            let named = user;
+            let user = pick_exact::<User>(client, &named).await?;
+            sure(yes.yes, "remove", &format!("the person `{named}`"), "")?;
+            client.ask::<()>(Call::UserRemove { user }).await?;
+            return out.did("removed", user);
+        }
         UserCommand::Show { user } => Call::UserShow { user: id(client, &user).await? },
         UserCommand::Rename { name } => Call::MeRename { input: Rename { name } },
-        UserCommand::Disable { user } => Call::UserDisable { user: id(client, &user).await? },
+        UserCommand::Disable { user } => Call::UserDisable { user: pick_exact::<User>(client, &user).await? },
         UserCommand::Enable { user } => Call::UserEnable { user: id(client, &user).await? },
     };
     let user: User = client.ask(call).await?;

@@ -1,5 +1,6 @@
 //! Parses the domain's words on the command line, with their values in help and completions.
 
+mod recipes;
 mod session;
 mod work;
 
@@ -8,6 +9,7 @@ use domain::{ActivityStatus, LandMode, LinkKind, RunnerPolicy, Visibility};
 use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Usage, Workspace};
 
 pub(crate) use domain::text::counted;
+pub(crate) use recipes::*;
 pub(crate) use session::{exited, state, state_cell};
 pub(crate) use work::*;
 
@@ -61,25 +63,6 @@ fn absolute(location: &str) -> String {
     let path = std::path::Path::new(location);
     let found = if location.contains("://") { None } else { std::fs::canonicalize(path).ok() };
     found.filter(|path| path.is_dir()).and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(location.to_owned())
-}
-
-/// What seems wrong with a repository's location, as seen from here; `near`: the hub, and perhaps a runner, is on this
-/// machine.
-pub(crate) fn doubtful(location: &str, near: bool) -> Option<String> {
-    let path = std::path::Path::new(location);
-    if location.contains(':') && !path.is_absolute() {
-        return None;
-    }
-    let git = path.join(".git").exists() || (path.join("HEAD").is_file() && path.join("objects").is_dir());
-    let elsewhere = "a runner on another machine may have it";
-    match path.is_absolute() {
-        false => Some(format!("`{location}` is neither a URL nor a folder here: no runner will find it")),
-        true if path.is_dir() && !git => {
-            Some(format!("{location} is not a git repository on this machine; {elsewhere}"))
-        }
-        true if near && !path.exists() => Some(format!("{location} does not exist on this machine; {elsewhere}")),
-        true => None,
-    }
 }
 
 /// A status in its colour.
@@ -207,21 +190,6 @@ mod tests {
         assert_eq!(checked_out("own", Some(&CheckedOut::Branch { name: "own".into() })), "own");
         assert_eq!(checked_out("own", Some(&CheckedOut::Commit {})), "own (a commit is checked out)");
         assert_eq!(checked_out("own", None), "own");
-    }
-
-    #[test]
-    fn a_folder_without_a_repository_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().to_str().unwrap();
-        assert!(doubtful(path, false).unwrap().contains("not a git repository"));
-        std::fs::create_dir(folder.path().join(".git")).unwrap();
-        assert_eq!(doubtful(path, true), None);
-        let missing = format!("{path}/missing");
-        assert!(doubtful(&missing, true).unwrap().contains("does not exist"));
-        assert_eq!(doubtful(&missing, false), None, "it may be on the runner's machine");
-        assert!(doubtful("parser", false).unwrap().contains("neither"));
-        assert_eq!(doubtful("https://example.org/a.git", true), None);
-        assert_eq!(doubtful("git@example.org:a.git", true), None);
     }
 
     #[test]

@@ -18,8 +18,9 @@ pub(crate) use args::WorkerCommand;
 use args::{LogArgs, StartArgs, UpdateArgs};
 
 use super::{task, words};
+use crate::confirm::sure;
 use crate::output::clean;
-use crate::pick::{pick, pick_if};
+use crate::pick::{pick, pick_exact, pick_if};
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
 
@@ -60,8 +61,13 @@ pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(),
             let worker = id(client, &worker).await?;
             said(&client.ask(Call::WorkerRestart { worker }).await?, out)
         }
-        WorkerCommand::Remove { worker } => {
-            let worker = id(client, &worker).await?;
+        WorkerCommand::Remove { worker, yes } => {
+            let worker = pick_exact::<Worker>(client, &worker).await?;
+            if !yes.yes {
+                let WorkerDetail { worker: shown, .. } = client.ask(Call::WorkerShow { worker }).await?;
+                let what = format!("worker `{}` ({worker}, {})", shown.name, shown.status);
+                sure(false, "remove", &what, "What it did is kept.")?;
+            }
             client.ask::<()>(Call::WorkerRemove { worker }).await?;
             out.did("removed", worker)
         }
@@ -79,7 +85,8 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
     let project = pick::<Project>(client, &args.project).await?;
     let sandbox = Sandbox { network: !args.no_network, home: args.home };
     let input = WorkerStart {
-        agent: args.agent.unwrap_or_else(|| "command".to_owned()),
+        agent: args.agent.unwrap_or_else(|| if args.profile.is_some() { String::new() } else { "command".to_owned() }),
+        profile: args.profile,
         count: args.count,
         role: args.role,
         model: args.model,

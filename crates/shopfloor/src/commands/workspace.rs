@@ -11,8 +11,9 @@ use protocol::{Call, Land, Landing, Runner, Save, Workspace, WorkspaceDiff, Work
 
 use super::session::ListArgs;
 use super::words;
+use crate::confirm::Yes;
 use crate::pager::page;
-use crate::pick::pick;
+use crate::pick::{pick, pick_exact};
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
@@ -64,14 +65,13 @@ pub(crate) enum WorkspaceCommand {
         #[arg(long)]
         no_wait: bool,
     },
-    /// Delete your workspaces with their uncommitted and unpushed work; the saves stay and can be restored
+    /// Delete your workspaces with their uncommitted and unpushed work, after asking; the saves stay and can be restored
     Discard {
-        /// The workspaces' ids or branches
+        /// The workspaces' ids or exact branches
         #[arg(required = true)]
         workspaces: Vec<String>,
-        /// Do not ask
-        #[arg(long, short)]
-        yes: bool,
+        #[command(flatten)]
+        yes: Yes,
     },
     /// Delete one of your workspaces, unless it has uncommitted or unpushed work
     Clean {
@@ -134,9 +134,9 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let asked = land(client, &workspace, false).await?;
             super::land::finish(client, out, asked, no_wait).await
         }
-        WorkspaceCommand::Discard { workspaces, yes } => discard::run(client, out, &workspaces, yes).await,
+        WorkspaceCommand::Discard { workspaces, yes } => discard::run(client, out, &workspaces, yes.yes).await,
         WorkspaceCommand::Clean { workspace } => {
-            let workspace = id(client, &workspace).await?;
+            let workspace = pick_exact::<Workspace>(client, &workspace).await?;
             client.ask::<()>(Call::WorkspaceClean { workspace }).await?;
             out.note(&format!("deleted {workspace}"));
             Ok(())

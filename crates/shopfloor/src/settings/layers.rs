@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals, with the prefix `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 28] = [
+pub(crate) const KEYS: [&str; 34] = [
     "hub",
     "token",
     "data_dir",
@@ -17,12 +17,15 @@ pub(crate) const KEYS: [&str; 28] = [
     "detach_key",
     "listen",
     "database",
+    "owner_name",
     "public_url",
     "behind_proxy",
     "tls_cert",
     "tls_key",
     "allow_origin",
     "allow_host",
+    "key_file",
+    "notify_allow_host",
     "github_client_id",
     "github_client_secret_file",
     "github_allow",
@@ -37,7 +40,10 @@ pub(crate) const KEYS: [&str; 28] = [
     "session_processes",
     "session_cpu_seconds",
     "hide",
+    "git_login",
+    "private_hosts",
     "log",
+    "release_index",
 ];
 
 /// Where a value comes from.

@@ -39,7 +39,33 @@ fn a_person_types_resizes_and_leaves() {
     again.type_keys("end\r");
     let (code, shown) = again.ended();
     assert_eq!(code, Some(5), "{shown:?}");
-    assert!(shown.contains("the session exited with 5"), "{shown:?}");
+    assert!(shown.contains("the session failed (exit 5)"), "{shown:?}");
+}
+
+#[test]
+fn the_session_has_the_size_of_the_terminal_that_types() {
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn(TALK);
+    let id = session["id"].as_str().unwrap();
+    let first = PseudoTerminal::run(&fixture, &["attach", id], 100, 30);
+    first.wait_for("ready");
+    first.type_keys("size\r");
+    first.wait_for("30 100");
+    let second = PseudoTerminal::run(&fixture, &["attach", id], 90, 20);
+    second.wait_for("100×30 in 90×20");
+    let mark = first.mark();
+    first.type_keys("size\r");
+    assert_eq!(first.wait_after(mark, &["20 90", "30 100"]), "30 100", "a view changes nothing");
+    let (mark, others) = (second.mark(), first.mark());
+    second.type_keys("size\r");
+    second.wait_after(mark, &["20 90"]);
+    first.wait_after(others, &["90×20 in 100×30"]);
+    second.type_keys("\x1cd");
+    assert_eq!(second.ended().0, Some(0));
+    let mark = first.mark();
+    first.type_keys("size\r");
+    // The screen still shows the sizes of before.
+    first.wait_after(mark, &["30 100"]);
 }
 
 #[test]
@@ -104,7 +130,7 @@ fn others_can_watch_but_not_type() {
     let secret = invite["link"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
     let token = fixture.join(&secret, "bo");
     let terminal = PseudoTerminal::run(&fixture, &["attach", id, "--hub", &fixture.url, "--token", &token], 120, 32);
-    terminal.wait_for("only the session's owner can type");
+    terminal.wait_for("owns this session");
     terminal.wait_for("ready");
     terminal.type_keys("mischief\r");
     let watch = Running::spawn(fixture.command().args(["session", "watch", id]));
@@ -223,7 +249,7 @@ fn a_session_that_cannot_start_says_why() {
     fixture.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
     let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
     let terminal = PseudoTerminal::run(&fixture, &args, 100, 30);
-    terminal.wait_for("the session ended: exited, did not start");
+    terminal.wait_for("the session ended: did not start");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(1));
     assert!(shown.contains("no luck"), "{shown:?}");

@@ -19,6 +19,13 @@ fn exit_codes_mean_something() {
     assert!(spawn.contains("give --project or --activity, and --agent or `-- COMMAND`"), "{spawn}");
     assert!(fixture.fail(2, &["worker", "start", "--project", "P"]).contains("give --agent or `-- COMMAND`"));
     assert!(fixture.fail(2, &["project", "create"]).contains("missing text"));
+    assert!(fixture.fail(2, &["chat", "send", "hello"]).contains("name it with --project PROJECT"));
+    let taken = fixture.fail(4, &["project", "create", "  parser \ngoals"]);
+    assert!(
+        taken.contains("you already have a project `Parser` (prj_") && taken.contains("choose another name"),
+        "{taken}"
+    );
+    assert!(fixture.fail(4, &["project", "update", "Parser tests", "PARSER"]).contains("already have a project"));
     assert!(fixture.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
     assert!(fixture.fail(3, &["project", "show", "nothing"]).contains("no project `nothing` found"));
     assert!(fixture.fail(3, &["project", "show", NOBODY]).contains("not found"));

@@ -36,6 +36,15 @@ impl Fixture {
         fixture
     }
 
+    /// A hub with its runner, and an empty floor.
+    pub(crate) fn with_runner() -> Self {
+        let mut fixture = Self::empty();
+        fixture.runner = true;
+        fixture.start("127.0.0.1:0");
+        fixture.wait_until_connected();
+        fixture
+    }
+
     /// A hub with its runner, a repository, and the project `Parser` that works on it.
     pub(crate) fn at_work() -> Self {
         Self::empty().works()
@@ -144,6 +153,8 @@ impl Fixture {
     pub(crate) fn command(&self) -> Command {
         let mut command = shopfloor(self.folder.path());
         command.env("SHOPFLOOR_DATA_DIR", self.data_dir());
+        // Not after the account that runs the tests.
+        command.env("SHOPFLOOR_OWNER_NAME", "owner");
         command
     }
 

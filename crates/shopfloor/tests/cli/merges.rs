@@ -100,6 +100,48 @@ fn without_checks_a_person_confirms() {
 }
 
 #[test]
+fn landing_says_that_a_person_must_confirm() {
+    let fixture = Fixture::at_work();
+    let path = repository(&fixture, &[]);
+    fixture.text(&["project", "create", "Calc", "--repo", path.to_str().unwrap()]);
+    let added = fixture.json(&["task", "add", "--project", "Calc", "Write lines"]);
+    let task = added["tasks"][0]["id"].as_str().unwrap();
+    let script = "echo line > lines.txt; git add --all; \
+                  git -c user.name=Ann -c user.email=ann@localhost commit --quiet --message lines; echo wrote a line";
+    fixture.text(&["worker", "start", "--project", "Calc", "--agent", "command", "--", "sh", "-c", script]);
+    wait_until("the task is done", || fixture.json(&["task", "show", task])["task"]["status"] == "done");
+    fixture.text(&["merge", "pause", "--project", "Calc", "--reason", "release"]);
+    let landed = fixture.run(&["land", task]);
+    assert_eq!(landed.code, 0, "{}", landed.stderr);
+    assert!(landed.stderr.contains("no checks are configured: a person must confirm"), "{}", landed.stderr);
+    assert!(landed.stderr.contains("merge queue of main is paused") && landed.stderr.contains("release"));
+    let (_, command) = landed.stderr.split_once("`shopfloor merge confirm ").unwrap();
+    let candidate = command.split('`').next().unwrap();
+    fixture.text(&["merge", "confirm", candidate]);
+    fixture.text(&["merge", "thaw", "--project", "Calc"]);
+    wait_until("the work is on main", || {
+        let landings = fixture.json(&["landing", "list"]);
+        landings[0]["state"] == "landed"
+    });
+    assert_eq!(git(&path, &["show", "main:lines.txt"]), "line");
+}
+
+#[test]
+fn landing_names_what_it_could_mean() {
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Calc", "--key", "calc"]);
+    for _ in 0..2 {
+        fixture.text(&["task", "add", "--project", "Calc", "Write lines"]);
+    }
+    for command in [&["land", "Write lines"] as &[&str], &["review", "comments", "Write lines"]] {
+        let several = fixture.fail(2, command);
+        assert!(several.contains("matches 2 tasks:") && several.contains("CALC-2"), "{several}");
+    }
+    let none = fixture.fail(3, &["land", "feature/lines"]);
+    assert!(none.contains("`shopfloor merge add BRANCH --project PROJECT`"), "{none}");
+}
+
+#[test]
 fn a_task_that_requires_the_merge_is_done_once_it_is_on_main() {
     let fixture = Fixture::at_work();
     let path = repository(&fixture, &[]);

@@ -51,3 +51,25 @@ fn changes_are_commented_sent_back_and_approved() {
     let done = fixture.fail(4, &["review", "send-back", task, "More"]);
     assert!(done.contains("task reopen"), "{done}");
 }
+
+#[test]
+fn changes_without_a_task_are_reviewed_by_workspace_branch_or_activity() {
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn("echo line > lines.txt; echo ready; while read line; do echo got: $line; done");
+    fixture.wait_for_log(&session, "ready");
+    let (workspace, activity) = (session["workspace"].as_str().unwrap(), session["activity"].as_str().unwrap());
+    let shown = fixture.json(&["workspace", "show", workspace]);
+    let branch = shown["branch"].as_str().unwrap();
+    let thread = fixture.json(&["review", "comment", branch, "lines.txt:1", "One more, please"]);
+    assert_eq!((thread["status"].as_str(), thread["quote"].as_str()), (Some("open"), Some("line")));
+    assert_eq!(thread["of"]["workspace"], workspace);
+    let comments = fixture.text(&["review", "comments", activity]);
+    assert!(comments.contains("1. lines.txt:1  open") && comments.contains("One more, please"), "{comments}");
+    let approved = fixture.fail(2, &["review", "approve", branch]);
+    assert!(approved.contains("only a task's report can be approved"), "{approved}");
+    assert_eq!(fixture.text(&["review", "send-back", workspace, "Nearly there"]), "sent to the agent\n");
+    fixture.wait_for_log(&session, "One more, please");
+    assert!(fixture.text(&["review", "comments", workspace]).contains("1. lines.txt:1  sent"));
+    fixture.text(&["review", "reply", branch, "1", "Thanks"]);
+    assert!(fixture.text(&["review", "resolve", activity, "1"]).contains("resolved"));
+}

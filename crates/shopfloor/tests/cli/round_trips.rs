@@ -15,8 +15,15 @@ fn length(list: &Value) -> usize {
 #[test]
 fn projects() {
     let fixture = Fixture::up();
-    let made =
-        fixture.json(&["project", "create", "Parser\n\ngoals", "--visibility", "read-write", "--repository", "u#main"]);
+    let made = fixture.json(&[
+        "project",
+        "create",
+        "Parser\n\ngoals",
+        "--visibility",
+        "read-write",
+        "--repository",
+        "h:u#main",
+    ]);
     assert_eq!((made["name"].as_str(), made["visibility"].as_str()), (Some("Parser"), Some("read-write")));
     assert_eq!(made["repositories"][0]["base_branch"], "main");
     assert_eq!(fixture.json(&["project", "list"])[0], made);
@@ -26,7 +33,8 @@ fn projects() {
     assert_eq!(text.code, 0, "{}", text.stderr);
     std::fs::write(fixture.path("text"), "Lexer\nless\n").unwrap();
     let file = fixture.path("text").display().to_string();
-    let updated = fixture.json(&["project", "update", id(&made), "--file", &file, "--retention-days", "30"]);
+    let updated =
+        fixture.json(&["project", "update", "--project", id(&made), "--file", &file, "--retention-days", "30"]);
     assert_eq!((updated["content"].as_str(), updated["version"].as_u64()), (Some("Lexer\nless"), Some(3)));
     assert_eq!(updated["retention_days"], 30);
     assert_eq!(
@@ -38,7 +46,7 @@ fn projects() {
     assert_eq!(diff, "version 2 → 3\n  Lexer\n- more\n+ less\n");
     let list = fixture.text(&["project", "list"]);
     assert!(list.starts_with("ID ") && list.contains(id(&made)) && list.contains("Lexer"), "{list}");
-    fixture.text(&["project", "delete", "Lexer"]);
+    fixture.text(&["project", "delete", "Lexer", "--yes"]);
     assert_eq!(length(&fixture.json(&["project", "list"])), 0);
     assert_eq!(fixture.text(&["project", "list"]), "no projects yet\n");
 }
@@ -47,8 +55,17 @@ fn projects() {
 fn activities() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
-    let made =
-        fixture.json(&["activity", "create", "Parser", "Lexer", "--status", "blocked", "--link", "branch=lexer"]);
+    let made = fixture.json(&[
+        "activity",
+        "create",
+        "--project",
+        "Parser",
+        "Lexer",
+        "--status",
+        "blocked",
+        "--link",
+        "branch=lexer",
+    ]);
     assert_eq!((made["status"].as_str(), made["links"][0]["target"].as_str()), (Some("blocked"), Some("lexer")));
     let updated = fixture.json(&["activity", "update", "Lexer", "--status", "active", "--no-links"]);
     assert_eq!((updated["status"].as_str(), length(&updated["links"])), (Some("active"), 0));
@@ -72,12 +89,12 @@ fn chat() {
     assert_eq!(length(&sent["mentions"]), 1);
     let edited = fixture.json(&["chat", "edit", id(&sent), "better"]);
     assert_eq!(edited["content"], "better");
-    fixture.text(&["chat", "send", "Parser", "second"]);
+    fixture.text(&["chat", "send", "--project", "Parser", "second"]);
     assert_eq!(fixture.json(&["chat", "list", "Parser", "--limit", "1"])[0]["content"], "second");
     assert!(fixture.text(&["chat", "list", "Parser"]).contains("  better\n"));
-    assert_eq!(fixture.json(&["chat", "mark-read", "Parser"])["read"], 2);
+    assert_eq!(fixture.json(&["chat", "mark-read", "--project", "Parser"])["read"], 2);
     assert_eq!(fixture.json(&["chat", "unread"])[0]["count"], 0);
-    fixture.text(&["chat", "delete", id(&sent)]);
+    fixture.text(&["chat", "delete", id(&sent), "--yes"]);
     assert!(fixture.text(&["chat", "list", "Parser"]).contains("(deleted)"));
 }
 
@@ -100,23 +117,23 @@ fn credentials() {
     assert!(said.stdout.contains("and this is the message") && !said.stdout.contains(secret), "{}", said.stdout);
     let said = fixture.run_with_input(&["--hub", hub, "--token-file", "-", "user", "list"], "\n");
     assert!(said.stderr.contains("the first line of standard input is not a token"), "{}", said.stderr);
-    fixture.text(&["project", "delete", "Words"]);
-    fixture.text(&["token", "revoke", "ci"]);
+    fixture.text(&["project", "delete", "Words", "--yes"]);
+    fixture.text(&["token", "revoke", "ci", "--yes"]);
     fixture.fail(3, &elsewhere);
     assert!(fixture.text(&["token", "create", "plain"]).starts_with("sf_"), "only the secret is on standard output");
     let link = fixture.text(&["login"]);
     assert!(link.starts_with(&format!("{}/login#", fixture.url)), "{link}");
     assert_eq!(length(&fixture.json(&["login", "list"])), 0);
-    fixture.text(&["login", "revoke-all"]);
+    fixture.text(&["login", "revoke-all", "--yes"]);
     let invite = fixture.json(&["invite", "create", "bo"]);
     assert!(invite["link"].as_str().unwrap().contains("/join#"));
     assert_eq!(length(&fixture.json(&["invite", "list"])), 1);
-    fixture.text(&["invite", "revoke", "bo"]);
+    fixture.text(&["invite", "revoke", "bo", "--yes"]);
     fixture.text(&["project", "create", "Parser"]);
     let observer = fixture.json(&["observer", "create", "Parser", "boss", "--expires", "1h"]);
     assert!(observer["link"].as_str().unwrap().contains("/observe#"));
-    assert_eq!(length(&fixture.json(&["observer", "list", "Parser"])), 1);
-    fixture.text(&["observer", "revoke", id(&observer["observer"])]);
+    assert_eq!(length(&fixture.json(&["observer", "list", "--project", "Parser"])), 1);
+    fixture.text(&["observer", "revoke", id(&observer["observer"]), "--yes"]);
     assert_eq!(length(&fixture.json(&["observer", "list", "Parser"])), 0);
 }
 
@@ -128,7 +145,7 @@ fn people_runners_and_the_trail() {
     let runner = fixture.json(&["runner", "create", "laptop"]);
     assert!(runner["secret"].as_str().is_some());
     assert_eq!(length(&fixture.json(&["runner", "list"])), 1);
-    fixture.text(&["runner", "remove", "laptop"]);
+    fixture.text(&["runner", "remove", "laptop", "--yes"]);
     let trail = fixture.json(&["audit", "list", "--limit", "2"]);
     assert_eq!((length(&trail), trail[0]["verb"].as_str()), (2, Some("runner.remove")));
     assert!(fixture.text(&["audit", "list"]).contains("me.rename"));

@@ -21,14 +21,14 @@ fn a_command_is_spawned_watched_and_read() {
     let watched = fixture.run(&["session", "watch", id(&session), "--exit-code"]);
     assert_eq!(watched.code, 3, "{}", watched.stderr);
     assert!(
-        watched.stdout.contains("hello from") && watched.stderr.contains("the session exited with 3"),
+        watched.stdout.contains("hello from") && watched.stderr.contains("the session failed (exit 3)"),
         "{watched:?}"
     );
     assert_eq!(fixture.json(&["session", "list"]).as_array().unwrap().len(), 0, "it is over");
     let listed = fixture.text(&["session", "list", "--all"]);
-    assert!(listed.contains("exited with 3") && listed.contains(id(&session)), "{listed}");
-    let shown = fixture.text(&["session", "show", "sh"]);
-    assert!(shown.contains("Parser") && shown.contains("exited with 3"), "by the beginning of its title: {shown}");
+    assert!(listed.contains("failed (exit 3)") && listed.contains(id(&session)), "{listed}");
+    let shown = fixture.text(&["session", "show", "sh -c"]);
+    assert!(shown.contains("Parser") && shown.contains("failed (exit 3)"), "by the beginning of its title: {shown}");
     let activity = fixture.json(&["activity", "show", session["activity"].as_str().unwrap()]);
     let links = activity["links"].to_string();
     assert!(links.contains(id(&session)), "there are no orphans: {links}");
@@ -47,10 +47,10 @@ fn a_session_gets_a_message_and_is_stopped() {
     assert!(ended["state"]["signal"].is_number() || ended["state"]["code"].is_number(), "{ended}");
     for args in [&["session", "list", "--all"][..], &["session", "show", id(&session)]] {
         let shown = fixture.text(args);
-        assert!(shown.contains("exited, stopped") && !shown.contains("signal"), "{shown}");
+        assert!(shown.contains("stopped") && !shown.contains("signal"), "{shown}");
     }
     let watched = fixture.run(&["session", "watch", id(&session)]);
-    assert!(watched.stderr.contains("the session exited, stopped"), "{watched:?}");
+    assert!(watched.stderr.contains("the session stopped"), "{watched:?}");
     assert!(fixture.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
 }
 
@@ -66,8 +66,18 @@ fn unsupported_options_are_refused_at_once() {
     assert!(said.contains("https://"), "{said}");
     let folder = fixture.path("plain");
     std::fs::create_dir(&folder).unwrap();
-    let made = fixture.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
-    assert!(made.code == 0 && made.stderr.contains("not a git repository"), "{}", made.stderr);
+    for (repository, why) in [
+        (folder.to_str().unwrap(), "is not a git repository\n  make it one: git init"),
+        ("./nope", "there is no folder `./nope` here"),
+        ("/nowhere/at/all", "/nowhere/at/all does not exist on this machine"),
+    ] {
+        let said = fixture.fail(2, &["project", "create", "Lexer", "--repo", repository]);
+        assert!(said.contains(why), "{said}");
+        let said = fixture.fail(2, &["project", "update", "Parser", "--repo", repository]);
+        assert!(said.contains(why), "{said}");
+    }
+    let names = fixture.json(&["project", "list"]);
+    assert_eq!(names.as_array().unwrap().len(), 1, "nothing was created: {names}");
 }
 
 #[test]

@@ -14,17 +14,10 @@ fn a_hub_prints_its_address_and_writes_its_files() {
     assert_eq!((mode(""), mode("hub.json"), mode("token")), (0o700, 0o600, 0o600));
     let note: serde_json::Value =
         serde_json::from_slice(&std::fs::read(fixture.data_dir().join("hub.json")).unwrap()).unwrap();
-    assert_eq!(note, serde_json::json!({"url": fixture.url, "pid": fixture.pid()}));
+    assert_eq!((&note["url"], &note["pid"]), (&fixture.url.as_str().into(), &fixture.pid().into()));
+    assert!(note["since"].is_string() && note["version"].is_string(), "{note}");
     let (code, rest) = fixture.hub().terminate();
     assert_eq!((code, rest), (Some(0), Vec::new()), "it stops when asked, and said everything once");
-}
-
-#[test]
-fn two_hubs_do_not_share_a_directory() {
-    let fixture = Fixture::up();
-    let said = fixture.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("Shopfloor is already running at http://"), "{said}");
-    assert!(fixture.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_watch_starts_where_requested_and_filters_by_project() {
     let some = Running::spawn(fixture.command().args(["watch", "--since", &since, "--project", "Parser"]));
     let line = some.line();
     assert!(line.contains("message") && line.contains("in \"Parser\": hello"), "{line}");
-    fixture.text(&["project", "delete", project["id"].as_str().unwrap()]);
+    fixture.text(&["project", "delete", project["id"].as_str().unwrap(), "--yes"]);
     assert!(some.line().contains("was deleted"));
 }
 
@@ -60,7 +60,7 @@ fn a_watch_without_access_ends() {
     let mut command = fixture.command();
     let watch = Running::spawn(command.args(["--hub", &fixture.url, "--token", secret.trim(), "watch"]));
     watch.wait_for_note("watching");
-    fixture.text(&["token", "revoke", "short"]);
+    fixture.text(&["token", "revoke", "short", "--yes"]);
     watch.wait_for_note("error: ");
     assert_eq!(watch.wait(), Some(3));
 }

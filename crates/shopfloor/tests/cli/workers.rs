@@ -81,7 +81,7 @@ fn workers_do_tasks_and_are_stopped_and_thawed() {
     let idle = fixture.run(&["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(idle.stderr.contains("you stopped everything"), "{idle:?}");
     let idle: Vec<&str> = idle.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    fixture.text(&["worker", "remove", idle[1]]);
+    fixture.text(&["worker", "remove", idle[1], "--yes"]);
     assert!(
         fixture
             .fail(2, &["worker", "start", "--project", "Parser", "--budget", "0", "--", "true"])
@@ -95,7 +95,7 @@ fn workers_do_tasks_and_are_stopped_and_thawed() {
     wait_until("all workers are stopped", || {
         fixture.json(&["worker", "list"]).as_array().unwrap().iter().all(|worker| worker["status"] == "stopped")
     });
-    fixture.text(&["worker", "remove", "first"]);
+    fixture.text(&["worker", "remove", "first", "--yes"]);
     assert_eq!(fixture.json(&["worker", "list"]).as_array().unwrap().len(), 1);
     assert!(fixture.json(&["worker", "log", "--project", "Parser"]).is_array());
     let log = fixture.text(&["worker", "log", "--project", "Parser"]);
@@ -188,6 +188,6 @@ fn a_take_over_shows_the_command_first() {
     assert!(!hidden.stderr.contains("sleep 600"), "what may not be seen is not shown: {hidden:?}");
     assert_eq!(show()["attempt"], 1, "nothing was taken over");
     let worker = fixture.json(&["worker", "list"])[0].clone();
-    let removed = fixture.json(&["worker", "remove", id(&worker)]);
+    let removed = fixture.json(&["worker", "remove", id(&worker), "--yes"]);
     assert_eq!(removed["removed"], worker["id"], "a program gets the id, too");
 }

@@ -72,7 +72,7 @@ fn deleted_work_is_restored_and_changes_are_exported_as_a_patch() {
     assert_eq!(std::fs::read_to_string(fixture.path("repository/work.txt")).unwrap(), "precious");
     assert_eq!(std::fs::read_to_string(fixture.path("repository/README")).unwrap(), "hello\nmore\n");
 
-    let said = fixture.fail(4, &["project", "delete", "Parser"]);
+    let said = fixture.fail(4, &["project", "delete", "Parser", "--yes"]);
     assert!(said.contains("stop"), "{said}");
     fixture.text(&["session", "send", id, "now"]);
     wait_until("it is gone", || !std::path::Path::new(&file).exists());
@@ -85,7 +85,7 @@ fn deleted_work_is_restored_and_changes_are_exported_as_a_patch() {
     let oldest = saves().pop().unwrap()["id"].as_str().unwrap().to_owned();
     fixture.text(&["workspace", "restore", workspace, "--save", &oldest[..12]]);
     assert!(fixture.text(&["workspace", "saves", workspace]).contains(&oldest[..12]));
-    let said = fixture.fail(4, &["project", "delete", "Parser"]);
+    let said = fixture.fail(4, &["project", "delete", "Parser", "--yes"]);
     assert!(said.contains(workspace) && said.contains("not committed"), "{said}");
     assert!(std::path::Path::new(&file).exists());
 }

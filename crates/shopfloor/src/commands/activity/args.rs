@@ -6,6 +6,7 @@ use protocol::Link;
 
 use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
+use crate::project_arg::ProjectText;
 use crate::text_arg::TextArg;
 
 /// Subcommands for activities.
@@ -41,10 +42,8 @@ pub(crate) enum ActivityCommand {
 /// A new activity.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The project's id or name
-    pub(crate) project: String,
     #[command(flatten)]
-    pub(crate) text: TextArg,
+    pub(crate) text: ProjectText,
     /// Its status [default: active]
     #[arg(long, value_parser = words::status())]
     pub(crate) status: Option<ActivityStatus>,

@@ -53,6 +53,12 @@ impl Standing {
         self.session.state.ended()
     }
 
+    /// Who can type instead of the watching person, and what they can do.
+    pub(super) fn watchers_hint(&self) -> String {
+        let (owner, id) = (&self.session.owner.name, self.session.id);
+        format!("watching: {owner} owns this session; ask to type with `shopfloor session keyboard request {id}`")
+    }
+
     /// Its state, for people.
     pub(super) fn words(&self) -> String {
         words::state(&self.session, None, Timestamp::from_millis(0))

@@ -51,7 +51,7 @@ struct View {
     standing: Standing,
     writer: Writer,
     filter: Filter,
-    /// Replaces the filter if the sizes differ and we cannot resize the session, or if a watcher wants no colours.
+    /// Replaces the filter while the sizes differ, or if a watcher wants no colours.
     cut: Option<Cut>,
     colours: bool,
     painted: Instant,
@@ -62,6 +62,8 @@ struct View {
     size: (u16, u16),
     theirs: (u16, u16),
     may_type: bool,
+    /// Whether the session has this view's size because the person typed here.
+    took: bool,
     reachable: bool,
     /// The last announcement, to announce only changes.
     announced: String,
@@ -93,6 +95,7 @@ impl View {
             size,
             theirs: size,
             may_type: false,
+            took: false,
             reachable: true,
             announced: String::new(),
             shown: false,
@@ -152,6 +155,8 @@ impl View {
             Event::Snapshot { cols, rows, bytes, end, .. } => {
                 self.standing.shows();
                 self.theirs = (cols, rows);
+                // Another view has taken the size.
+                self.took &= self.theirs == self.size;
                 self.show_screen(&bytes, end)?;
                 self.shown = true;
                 self.announce()?;
@@ -166,6 +171,7 @@ impl View {
                 return Ok(Some(Left::Ended { code, signal, how }));
             }
             Event::Lost { why, .. } => {
+                self.took = false;
                 self.announced.clear();
                 self.banner.insist(format!(" connection lost ({why}); reconnecting · {}", self.hint));
                 self.draw_banner()?;
@@ -176,7 +182,7 @@ impl View {
 
     fn show_screen(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
         self.resized()?;
-        if !self.may_type && (self.theirs != self.size || !self.colours) {
+        if self.theirs != self.size || (!self.may_type && !self.colours) {
             self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes, self.colours));
             self.terminal.took(end);
             self.writer.write_screen(tty::begin_screen(), None)?;
@@ -220,10 +226,12 @@ impl View {
             None if !self.reachable => ("the session's runner is unreachable; waiting".to_owned(), true),
             None if self.cut.is_some() => {
                 let cut = if cols > ours || rows >= lines { ", cut to fit" } else { "" };
-                (format!("watching {cols}×{rows} in {ours}×{lines}{cut}"), true)
+                let what = if self.may_type { "attached to" } else { "watching" };
+                let fits = if self.may_type { "; type to resize the session" } else { "" };
+                (format!("{what} {cols}×{rows} in {ours}×{lines}{cut}{fits}"), true)
             }
             None if self.may_type => ("attached".to_owned(), false),
-            None if self.keys.is_some() => ("watching: only the session's owner can type".to_owned(), false),
+            None if self.keys.is_some() => (self.standing.watchers_hint(), false),
             None => ("watching".to_owned(), false),
         };
         if self.announced == text {
@@ -249,12 +257,16 @@ impl View {
         };
         let typed = keys.read(bytes);
         if !typed.bytes.is_empty() && self.may_type {
-            // The owner may have another window of another size: the one with the last key wins.
-            if self.theirs != self.size {
+            // The size belongs to the view that types.
+            if !std::mem::replace(&mut self.took, true) || self.theirs != self.size {
                 self.theirs = self.size;
-                self.terminal.resize(self.size.0, self.size.1);
+                self.terminal.take_size(self.size.0, self.size.1);
             }
             self.terminal.input(typed.bytes);
+        } else if !typed.bytes.is_empty() && self.reachable && self.shown {
+            // Typing does nothing here: say why.
+            self.banner.say(format!(" {} · {}", self.standing.watchers_hint(), self.hint));
+            let _ = self.draw_banner();
         }
         typed.leave
     }
@@ -265,9 +277,11 @@ impl View {
         };
         self.size = size;
         self.writer.write_screen(Vec::new(), None)?;
-        match self.may_type {
-            true => self.terminal.resize(size.0, size.1),
-            false => self.terminal.refresh(),
+        if self.may_type {
+            self.terminal.resize(size.0, size.1);
+        }
+        if !self.took {
+            self.terminal.refresh();
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! What `demo` created, so that `--remove` deletes exactly that.
+//! What `demo` created, so that `--remove` deletes exactly that, even after a kill in between.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,14 @@ use crate::Failure;
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     hub: HubId,
-    projects: Vec<ProjectId>,
+    /// Names this example in idempotency keys and in its invitation.
+    seed: String,
+    /// The token of the second person.
+    #[serde(default)]
+    token: Option<String>,
+    /// The projects by their keys; without an id, the request was sent and its answer is unknown.
+    projects: BTreeMap<String, Option<ProjectId>>,
+    complete: bool,
 }
 
 /// The file `demo.json` in the data directory.
@@ -20,6 +28,7 @@ struct Content {
 pub(crate) struct Record {
     path: PathBuf,
     content: Content,
+    stored: bool,
 }
 
 impl Record {
@@ -28,39 +37,91 @@ impl Record {
         let path = data_dir.join("demo.json");
         let unreadable =
             |error: &dyn std::fmt::Display| Failure::other(format!("could not read {}: {error}", path.display()));
-        let content = match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str::<Content>(&text).map_err(|error| unreadable(&error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Content { hub, projects: Vec::new() },
+        let found = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(serde_json::from_str::<Content>(&text).map_err(|error| unreadable(&error))?),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(unreadable(&error)),
         };
-        if content.hub != hub && !content.projects.is_empty() {
-            let detail = format!("{} belongs to another hub's database ({})", path.display(), content.hub);
+        if let Some(other) = found.as_ref().filter(|found| found.hub != hub) {
+            let detail = format!("{} belongs to another hub's database ({})", path.display(), other.hub);
             return Err(Failure::conflict(detail).advise("remove that example first, or delete the file"));
         }
-        Ok(Self { path, content: Content { hub, ..content } })
+        let seed = ProjectId::generate().to_string();
+        let fresh = Content { hub, seed, token: None, projects: BTreeMap::new(), complete: false };
+        Ok(Self { path, stored: found.is_some(), content: found.unwrap_or(fresh) })
     }
 
-    /// The created projects that still exist, as far as we know.
-    pub(crate) fn projects(&self) -> &[ProjectId] {
+    /// Whether an earlier `demo` began to create something.
+    pub(crate) fn exists(&self) -> bool {
+        self.stored
+    }
+
+    /// Whether an earlier `demo` created everything.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.content.complete
+    }
+
+    /// The projects that still exist, as far as we know.
+    pub(crate) fn projects(&self) -> &BTreeMap<String, Option<ProjectId>> {
         &self.content.projects
     }
 
-    /// Records a project before anything is added to it.
-    pub(crate) fn add(&mut self, project: ProjectId) -> Result<(), Failure> {
-        self.content.projects.push(project);
+    /// The second person's token.
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.content.token.as_deref()
+    }
+
+    /// The name of the second person's invitation.
+    pub(crate) fn invitation(&self) -> String {
+        format!("example {}", self.content.seed)
+    }
+
+    /// The key of the request that creates a project: sent twice, it creates one.
+    pub(crate) fn request_key(&self, project: &str) -> String {
+        format!("demo-{}-{project}", self.content.seed)
+    }
+
+    /// The folder of the example's repository.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.path.with_file_name("demo")
+    }
+
+    /// Records that creation begins, before anything is created.
+    pub(crate) fn begin(&mut self) -> Result<(), Failure> {
+        self.save()
+    }
+
+    /// Records the second person's token.
+    pub(crate) fn joined(&mut self, token: String) -> Result<(), Failure> {
+        self.content.token = Some(token);
+        self.save()
+    }
+
+    /// Records that a project is about to be created, then its id.
+    pub(crate) fn project(&mut self, key: &str, project: Option<ProjectId>) -> Result<(), Failure> {
+        self.content.projects.insert(key.to_owned(), project);
+        self.save()
+    }
+
+    /// Records that everything was created.
+    pub(crate) fn complete(&mut self) -> Result<(), Failure> {
+        self.content.complete = true;
         self.save()
     }
 
     /// Removes a deleted project from the record.
-    pub(crate) fn forget(&mut self, project: ProjectId) -> Result<(), Failure> {
-        self.content.projects.retain(|known| *known != project);
-        if self.content.projects.is_empty() {
-            return std::fs::remove_file(&self.path).map_err(|error| self.unwritable(&error));
-        }
+    pub(crate) fn forget(&mut self, key: &str) -> Result<(), Failure> {
+        self.content.projects.remove(key);
         self.save()
     }
 
-    fn save(&self) -> Result<(), Failure> {
+    /// Deletes the record: nothing of the example is left.
+    pub(crate) fn delete(&mut self) -> Result<(), Failure> {
+        self.stored = false;
+        std::fs::remove_file(&self.path).map_err(|error| self.unwritable(&error))
+    }
+
+    fn save(&mut self) -> Result<(), Failure> {
         let text = serde_json::to_vec_pretty(&self.content).map_err(|error| self.unwritable(&error))?;
         let dir = self.path.parent().unwrap_or(Path::new("."));
         let fresh = self.path.with_extension("json.new");
@@ -69,9 +130,12 @@ impl Record {
             let mut file =
                 std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
             file.write_all(&text)?;
+            file.sync_all()?;
             std::fs::rename(&fresh, &self.path)
         };
-        write().map_err(|error| self.unwritable(&error))
+        write().map_err(|error| self.unwritable(&error))?;
+        self.stored = true;
+        Ok(())
     }
 
     fn unwritable(&self, error: &dyn std::fmt::Display) -> Failure {

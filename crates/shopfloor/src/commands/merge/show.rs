@@ -1,6 +1,6 @@
 //! Queues, candidates and runs as text.
 
-use domain::{CandidateState, MergeGate, MergePurpose, MergeRunState};
+use domain::{CandidateId, CandidateState, MergeGate, MergePurpose, MergeRunState};
 use protocol::{Candidate, CandidateDetail, MergeForecast, MergeQueue, MergeRun, MergeSettings};
 
 use crate::commands::words;
@@ -31,6 +31,7 @@ fn one_queue(queue: &MergeQueue, out: &Output) -> String {
     for run in &queue.runs {
         lines.push(describe(run, &queue.candidates, out));
     }
+    lines.extend(search(queue).map(|known| clean(&known)));
     let mut table = Table::new(&["ID", "BRANCH…", "STATE", "EXPECTED", "RUNS", "BY", "REASON…"], "no branch waits");
     for candidate in &queue.candidates {
         table.row([
@@ -45,8 +46,31 @@ fn one_queue(queue: &MergeQueue, out: &Output) -> String {
     }
     lines.push(table.render(out));
     let expected = queue.expected_at.map(|at| format!(", empty {}", when::ahead(at, out.now))).unwrap_or_default();
-    lines.push(format!("{} % of branches fail, {} flaky runs{expected}", queue.failure_percent, queue.flaky));
+    let flaky = clean(&flaky(queue));
+    let runs = words::counted(queue.flaky, "flaky run", "flaky runs");
+    lines.push(format!("{} % of branches fail, {runs}{flaky}{expected}", queue.failure_percent));
     lines.join("\n")
+}
+
+/// Where the search for a branch that fails stands.
+fn search(queue: &MergeQueue) -> Option<String> {
+    let named = |ids: &[CandidateId]| {
+        let there = queue.candidates.iter().filter(|candidate| ids.contains(&candidate.id));
+        there.map(|candidate| format!("`{}`", candidate.branch)).collect::<Vec<_>>().join(", ")
+    };
+    match (queue.suspects.as_slice(), queue.failed_together.as_slice()) {
+        ([], []) => None,
+        ([], [one]) => Some(format!("{} failed; `{}` is tested without it next", named(&[*one]), queue.target)),
+        ([], together) => Some(format!("at least one of {} fails: the next runs find out which", named(together))),
+        (suspects, _) => Some(format!("{} failed and is tested once more alone", named(suspects))),
+    }
+}
+
+/// The checks that failed without a cause.
+fn flaky(queue: &MergeQueue) -> String {
+    let checks = queue.flaky_checks.iter().map(|check| format!("`{}` {}", check.argv.join(" "), check.runs));
+    let checks = checks.collect::<Vec<_>>().join(", ");
+    if checks.is_empty() { checks } else { format!(" ({checks})") }
 }
 
 /// Why it waits or left, and whether it changes its own checks.
@@ -132,7 +156,8 @@ pub(super) fn detail(detail: &CandidateDetail, out: &Output) -> String {
         }
         for check in &run.checks {
             let took = words::clock(check.duration_ms);
-            text.push_str(&format!("\n  {}: {} in {took}", clean(&check.argv.join(" ")), check.outcome));
+            let outcome = check.outcome.word().replace('_', " ");
+            text.push_str(&format!("\n  {}: {outcome} in {took}", clean(&check.argv.join(" "))));
             for line in check.log.lines() {
                 text.push_str(&format!("\n    {}", clean(line)));
             }

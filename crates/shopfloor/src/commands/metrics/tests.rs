@@ -69,13 +69,14 @@ fn metrics_are_numbers_and_plots() {
     let text = render(&metrics(vec![point(0, 0), point(1, 4), point(2, 8)]), &out(None));
     for part in [
         "tasks                 30 done\n",
+        "progress              30 of 30 done, 100 %\n",
         "interventions         3, 0.10 per finished task\n",
         "context score         3.85 of 5 (1: 0, 2: 1, 3: 4, 4: 12, 5: 3)\n",
-        "speed-up              2.71 × one worker\n",
+        "speed-up              2.71 × as fast as one after another\n",
         "workers at once       0.45 on average, 4 at the peak\n",
         "vanished, noticed in  15.3 s (median of 3), 1 min 31 s at most\n",
         "failed, noticed in    12 ms, once\n",
-        "time in the queue     -\n",
+        "wait in the queue     -\n",
         "in the last hour\n",
         "done                ▄█  12 in total\n",
         "failed             -\n",

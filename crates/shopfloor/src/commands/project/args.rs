@@ -9,6 +9,8 @@ use protocol::{PortRange, Repository};
 use crate::Failure;
 use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
+use crate::confirm::Yes;
+use crate::project_arg::{ThisProject, ThisProjectText};
 use crate::text_arg::TextArg;
 
 /// Subcommands for projects.
@@ -20,27 +22,29 @@ pub(crate) enum ProjectCommand {
     List,
     /// Show one project
     Show {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ThisProject,
     },
     /// Change a project; everything that you do not name stays as it is
     Update(UpdateArgs),
-    /// Delete a project and everything in it
+    /// Delete a project and everything in it, after asking; takes the exact name or id
     Delete {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ThisProject,
+        #[command(flatten)]
+        yes: Yes,
     },
     /// List the versions of a project's text, newest first
     History {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ThisProject,
         #[command(flatten)]
         page: PageArgs,
     },
     /// Show what changed between two versions of a project's text
     Diff {
-        /// The project's id or name
-        project: String,
+        #[command(flatten)]
+        project: ThisProject,
         #[command(flatten)]
         range: RangeArgs,
     },
@@ -58,13 +62,13 @@ pub(crate) struct CreateArgs {
     /// Whether others can see its sessions, terminals and recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) share_execution: Option<bool>,
-    /// Whether the hub archives recordings; otherwise they stay on their runner
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    /// Has no effect yet: recordings stay on their runner
+    #[arg(long, hide = true, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
     /// Whether work that other people request runs in a sandbox
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) sandbox_others: Option<bool>,
-    /// Delete archived recordings after this many days
+    /// Delete recordings after this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<u32>,
     /// The key that the short names of its tasks begin with, such as CALC [default: made from its name]
@@ -130,10 +134,8 @@ impl RepositoryArgs {
 /// Changes to a project.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// The project's id or name
-    pub(crate) project: String,
     #[command(flatten)]
-    pub(crate) text: TextArg,
+    pub(crate) text: ThisProjectText,
     /// Refuse the change unless the text still has this version
     #[arg(long, value_name = "N")]
     pub(crate) expected_version: Option<u32>,
@@ -143,13 +145,13 @@ pub(crate) struct UpdateArgs {
     /// Whether others can see its sessions, terminals and recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) share_execution: Option<bool>,
-    /// Whether the hub archives recordings; otherwise they stay on their runner
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    /// Has no effect yet: recordings stay on their runner
+    #[arg(long, hide = true, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
     /// Whether work that other people request runs in a sandbox
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) sandbox_others: Option<bool>,
-    /// Delete archived recordings after this many days, or `never`
+    /// Delete recordings after this many days, or `never`
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<Retention>,
     /// The key that the short names of its tasks begin with, such as CALC; their branches keep their names

@@ -41,7 +41,7 @@ pub(crate) fn note(context: &Context, paths: &[PathBuf]) {
 
 /// A hub's private paths: its data directory, its database, and files with secrets.
 pub(crate) fn of_hub(settings: &ServeSettings, data_dir: &Path) -> Vec<PathBuf> {
-    let mut all = vec![data_dir.to_owned()];
+    let mut all = vec![data_dir.to_owned(), settings.key_file.value.clone()];
     if let Some(file) = crate::commands::doctor::database_file(&settings.database.value) {
         all.extend(around(&file));
     }
@@ -78,12 +78,14 @@ mod tests {
 
     #[test]
     fn a_hubs_secrets_are_where_its_settings_say() {
-        assert!(of("").iter().all(|path| path == Path::new("/data")), "{:?}", of(""));
+        let own = [PathBuf::from("/data"), PathBuf::from("/data.key")];
+        assert!(of("").iter().all(|path| own.contains(path)), "{:?}", of(""));
         let elsewhere = of("database = 'sqlite:/srv/floor/shop.db'");
         assert!(elsewhere.contains(&"/srv/floor".into()) && elsewhere.contains(&"/data".into()), "{elsewhere:?}");
         let keys = of("tls_cert = '/etc/cert.pem'\ntls_key = '/etc/key.pem'");
         assert!(keys.contains(&"/etc/key.pem".into()) && !keys.contains(&"/etc/cert.pem".into()), "{keys:?}");
-        assert_eq!(of("database = 'postgres://h/db'"), [PathBuf::from("/data")]);
+        assert_eq!(of("database = 'postgres://h/db'"), own);
+        assert!(of("key_file = '/etc/floor.key'").contains(&"/etc/floor.key".into()));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::runner::CredentialHelper;
 use clap::Args;
 
 use super::hidden::hidden;
 use crate::commands::words;
-use crate::settings::Origin;
+use crate::settings::{Origin, Setting};
 use crate::{Context, Failure};
 
 /// Options of a runner. The global --hub and --token-file name its hub and token; --data-dir is its folder.
@@ -44,6 +45,13 @@ pub(crate) struct RunArgs {
     /// Hide this folder or file from every sandbox; may be repeated. Data of hubs and runners is always hidden
     #[arg(long, value_name = "PATH")]
     pub(crate) hide: Vec<PathBuf>,
+    /// How git logs in to remote repositories: ssh, gh, glab, store, cache, libsecret, keychain, manager or none; may be
+    /// repeated [default: ssh, and the credential helpers of your git settings]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) git_login: Vec<String>,
+    /// Allow repositories on hosts of a private network
+    #[arg(long)]
+    pub(crate) private_hosts: bool,
     /// Seconds that a stopped session may take to exit before it is killed [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) stop_grace: Option<u64>,
@@ -79,6 +87,10 @@ impl RunArgs {
             processes: processes.map(|found| found.value),
             cpu_seconds: cpu_seconds.map(|found| found.value),
         };
+        let logins = layers.list("git_login", self.git_login.clone())?;
+        options.own_helpers = logins.value.is_empty();
+        (options.git.ssh, options.git.helpers) = read_logins(logins)?;
+        options.git.private_hosts = layers.switch("private_hosts", self.private_hosts)?.value;
         let named: Vec<PathBuf> = self.hide.iter().cloned().chain(token_file(context)).collect();
         options.hidden = hidden(context, &named)?;
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
@@ -99,6 +111,25 @@ fn read_capacity(text: &str) -> Result<u32, String> {
 fn read_nice(text: &str) -> Result<u8, String> {
     let number = text.parse().ok().filter(|number| (0..=19).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 19"))
+}
+
+/// Whether git may log in by ssh, and with which credential helpers.
+fn read_logins(given: Setting<Vec<String>>) -> Result<(bool, Vec<CredentialHelper>), Failure> {
+    let read = |names: Vec<String>| {
+        let (mut ssh, mut helpers) = (names.is_empty(), Vec::new());
+        for name in &names {
+            match name.as_str() {
+                "ssh" => ssh = true,
+                "none" if names.len() == 1 => {}
+                name => helpers.push(CredentialHelper::named(name).ok_or_else(|| {
+                    let known: Vec<&str> = CredentialHelper::names().collect();
+                    format!("`{name}` is not one of ssh, {}, or none alone", known.join(", "))
+                })?),
+            }
+        }
+        Ok((ssh, helpers))
+    };
+    given.try_map("git_login", read).map(|found| found.value)
 }
 
 /// A limit above 0.
@@ -129,4 +160,23 @@ pub(super) fn token_file(context: &Context) -> Option<PathBuf> {
 pub(crate) fn machine_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().trim().to_owned();
     if name.is_empty() { "this machine".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_logs_in_by_ssh_unless_something_else_is_named() {
+        let read = |names: &[&str]| read_logins(Setting::flag(names.iter().map(|&name| name.to_owned()).collect()));
+        assert_eq!(read(&[]).unwrap(), (true, vec![]));
+        assert_eq!(read(&["none"]).unwrap(), (false, vec![]));
+        assert_eq!(read(&["gh"]).unwrap(), (false, vec![CredentialHelper::GitHub]));
+        let both = vec![CredentialHelper::Store, CredentialHelper::Cache];
+        assert_eq!(read(&["store", "ssh", "cache"]).unwrap(), (true, both));
+        for wrong in [&["gth"] as &[&str], &["ssh", "none"], &["!evil"]] {
+            let said = read(wrong).unwrap_err().render(false);
+            assert!(said.contains("git_login") && said.contains("is not one of ssh, gh, glab, store"), "{said}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Registration {
     /// The hub's database.
     hub: HubId,
     /// The runner's id.
-    runner: RunnerId,
+    pub(crate) runner: RunnerId,
     /// Its name.
     pub(crate) name: String,
     /// Its token.

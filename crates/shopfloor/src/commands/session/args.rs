@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use client::Client;
 use protocol::{Activity, ExecutionFilter, Project};
 
+use super::KeyboardCommand;
 use crate::Failure;
 use crate::commands::attach::WatchArgs;
 use crate::pick::pick;
@@ -58,6 +59,14 @@ pub(crate) enum SessionCommand {
         #[arg(long, short = 'n', value_name = "N")]
         lines: Option<u32>,
     },
+    /// Print what a running session's terminal shows now, as plain text
+    Screen {
+        /// The session's id or title
+        session: String,
+    },
+    /// Ask for the keyboard of a session, hand it over, or take it back
+    #[command(subcommand)]
+    Keyboard(KeyboardCommand),
     /// Watch a session without typing; prints plain text into a pipe
     Watch(WatchArgs),
 }

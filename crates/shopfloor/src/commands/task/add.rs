@@ -156,6 +156,7 @@ async fn one(args: AddArgs, client: &Client) -> Result<TaskAdd, Failure> {
         deps,
         priority: args.priority,
         needs: args.needs,
+        labels: args.labels,
         activity: pick_if::<Activity>(client, args.activity.as_deref()).await?,
     })
 }

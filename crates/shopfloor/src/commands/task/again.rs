@@ -144,6 +144,7 @@ fn difference(there: &Task, wanted: TaskAdd, ids: &HashMap<String, String>) -> T
         deps: changed(&before, deps),
         priority: wanted.priority.filter(|priority| *priority != there.priority),
         needs: changed(&there.needs, wanted.needs),
+        labels: Some(wanted.labels).filter(|labels| !labels.is_empty() && *labels != there.labels),
         expected_edits: None,
     }
 }

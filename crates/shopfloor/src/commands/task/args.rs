@@ -163,6 +163,9 @@ pub(crate) struct AddArgs {
     /// An ability that the worker must have; may be repeated
     #[arg(long = "need", value_name = "ABILITY", conflicts_with = "file")]
     pub(crate) needs: Vec<String>,
+    /// A label, such as ui; may be repeated
+    #[arg(long = "label", value_name = "LABEL", conflicts_with = "file")]
+    pub(crate) labels: Vec<String>,
     /// The activity that it belongs to (id or name) [default: a new one when the work starts]
     #[arg(long, value_name = "ACTIVITY", conflicts_with = "file")]
     pub(crate) activity: Option<String>,
@@ -206,15 +209,21 @@ pub(crate) struct EditArgs {
     /// Remove all needs
     #[arg(long, conflicts_with = "needs")]
     pub(crate) no_needs: bool,
+    /// A label, such as ui; may be repeated, replaces the list
+    #[arg(long = "label", value_name = "LABEL")]
+    pub(crate) labels: Vec<String>,
+    /// Remove all labels
+    #[arg(long = "no-label", alias = "no-labels", conflicts_with = "labels")]
+    pub(crate) no_labels: bool,
 }
 
 impl EditArgs {
     /// Whether no change was named.
     pub(crate) fn is_empty(&self) -> bool {
-        let none = [self.no_acceptance, self.no_files, self.no_deps, self.no_needs];
+        let none = [self.no_acceptance, self.no_files, self.no_deps, self.no_needs, self.no_labels];
         let texts = self.description.is_none() && self.context.is_none() && self.priority.is_none();
-        let lists = self.files.is_empty() && self.deps.is_empty() && self.needs.is_empty();
-        texts && lists && self.acceptance.is_empty() && !none.contains(&true)
+        let lists = [&self.files, &self.deps, &self.needs, &self.labels];
+        texts && lists.iter().all(|list| list.is_empty()) && self.acceptance.is_empty() && !none.contains(&true)
     }
 }
 
@@ -261,6 +270,9 @@ pub(crate) struct ListArgs {
     /// Only with this status; may be repeated
     #[arg(long, value_parser = words::task_status())]
     pub(crate) status: Vec<TaskStatus>,
+    /// Only with this label; may be repeated: tasks that have them all
+    #[arg(long = "label", value_name = "LABEL")]
+    pub(crate) labels: Vec<String>,
     /// Include done and cancelled tasks
     #[arg(long, conflicts_with = "status")]
     pub(crate) all: bool,

@@ -59,6 +59,7 @@ async fn by_options(args: EditArgs, client: &Client) -> Result<TaskEdit, Failure
         deps: list(deps, args.no_deps),
         priority: args.priority,
         needs: list(args.needs, args.no_needs),
+        labels: list(args.labels, args.no_labels),
         expected_edits: None,
     })
 }
@@ -116,6 +117,7 @@ fn difference(before: &TaskAdd, after: TaskAdd, edits: u32) -> Option<TaskEdit> 
         deps: changed(&before.deps, after.deps),
         priority: changed(&before.priority, after.priority).map(|priority| priority.unwrap_or(5)),
         needs: changed(&before.needs, after.needs),
+        labels: changed(&before.labels, after.labels),
         expected_edits: None,
     };
     (input != TaskEdit::default()).then_some(TaskEdit { expected_edits: Some(edits), ..input })
@@ -137,6 +139,7 @@ fn as_added(detail: &TaskDetail) -> TaskAdd {
         deps: task.deps.iter().map(name).collect(),
         priority: Some(task.priority),
         needs: task.needs.clone(),
+        labels: task.labels.clone(),
         activity: None,
     }
 }

@@ -12,7 +12,7 @@ use crate::Failure;
 const USUAL: &str = "vi";
 
 /// Opens `text` in the person's editor, in a file that only they can read; the text after they closed it.
-pub(super) fn edit(name: &str, text: &str) -> Result<String, Failure> {
+pub(crate) fn edit(name: &str, text: &str) -> Result<String, Failure> {
     let file = Temporary::new(name, text)?;
     let program =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|set| !set.trim().is_empty()));

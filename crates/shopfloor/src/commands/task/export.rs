@@ -71,6 +71,7 @@ fn written(task: Task, names: &HashMap<TaskId, String>, gone: &HashSet<TaskId>) 
         files: task.files,
         priority: Some(task.priority),
         needs: task.needs,
+        labels: task.labels,
         // An activity belongs to one project, and the tasks may go to another.
         activity: None,
     }

@@ -21,11 +21,14 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
     {
         filter.status = Some(*status);
     }
+    // The same for labels.
+    filter.label = args.labels.first().cloned();
     let project = filter.project;
     let mut tasks = super::all(client, TaskFilter { ..filter }).await?;
+    tasks.retain(|task| args.labels.iter().all(|label| task.labels.contains(label)));
     let known = tasks.clone();
     let hidden = tasks.len();
-    tasks.retain(|task| wanted(task.status, &args));
+    tasks.retain(|task| wanted(task, &args));
     let hidden = hidden - tasks.len();
     let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
     for task in tasks.iter_mut().filter(|task| task.status == TaskStatus::Ready && task.reason.is_none()) {
@@ -42,30 +45,35 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
     Ok(())
 }
 
-fn wanted(status: TaskStatus, args: &ListArgs) -> bool {
+fn wanted(task: &TaskLine, args: &ListArgs) -> bool {
     match args.status.as_slice() {
-        [] => args.all || !matches!(status, TaskStatus::Done | TaskStatus::Cancelled),
-        some => some.contains(&status),
+        [] => args.all || !matches!(task.status, TaskStatus::Done | TaskStatus::Cancelled),
+        some => some.contains(&task.status),
     }
 }
 
 /// A table of tasks.
 fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
-    let titles = &["TASK", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
+    let labelled = tasks.iter().any(|task| !task.labels.is_empty());
+    let titles: &[&str] = match labelled {
+        true => &["TASK", "STATUS", "TITLE…", "LABELS…", "WORKER…", "WHY…", "UPDATED"],
+        false => &["TASK", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"],
+    };
     let mut table = Table::new(titles, none);
     let workers: HashMap<WorkerId, &Worker> = workers.iter().map(|worker| (worker.id, worker)).collect();
     let titles_of: HashMap<TaskId, &TaskLine> = known.iter().map(|task| (task.id, task)).collect();
     for task in tasks {
         let worker =
             task.assigned_to.map(|id| workers.get(&id).map_or_else(|| id.into(), |worker| words::worker_name(worker)));
-        table.row([
-            (&task.short).into(),
-            words::task_cell(task.status),
-            (&task.title).into(),
+        let labels = labelled.then(|| task.labels.join(", ").into());
+        let mut row = vec![(&task.short).into(), words::task_cell(task.status), (&task.title).into()];
+        row.extend(labels);
+        row.extend([
             worker.unwrap_or_else(|| "-".into()),
             words::why(task).map_or_else(|| waits(task, &titles_of), Cell::from),
             when::relative(task.updated_at, out.now).into(),
         ]);
+        table.row(row);
     }
     table.render(out)
 }

@@ -1,6 +1,7 @@
 //! `shopfloor task show`.
 
 use domain::{ReportVerdict, TaskStatus};
+use engine::metrics::spans::{Span, without};
 use protocol::{
     Attempt, Call, Criterion, CriterionResult, Escalation, Project, Report, Task, TaskDetail, TaskLine, Worker,
     WorkerFilter,
@@ -47,7 +48,7 @@ fn render(detail: &TaskDetail, project: &str, out: &Output) -> String {
         true => attempt.workspace.map(|_| format!("`shopfloor task diff {}`", task.short)),
         false => attempt.workspace.map(|workspace| format!("`shopfloor workspace diff {workspace}`")),
     };
-    part("Attempts", attempts.iter().map(|attempt| tried(attempt, changes(attempt), out)).collect());
+    part("Attempts", attempts.iter().map(|attempt| tried(attempt, escalations, changes(attempt), out)).collect());
     part("Reports", reports.iter().map(|report| reported(report, out)).collect());
     part("Questions", escalations.iter().map(|escalation| asked(escalation, out)).collect());
     parts.join("\n\n")
@@ -72,6 +73,7 @@ fn head(task: &Task, attempts: &[Attempt], project: &str, out: &Output) -> Strin
     add("session", task.session.map(|session| format!("`shopfloor attach {session}`")));
     add("activity", task.activity.map(|activity| activity.to_string()));
     add("files", (!task.files.is_empty()).then(|| task.files.join(", ")));
+    add("labels", (!task.labels.is_empty()).then(|| task.labels.join(", ")));
     add("needs", (!task.needs.is_empty()).then(|| task.needs.join(", ")));
     fields(out, &pairs)
 }
@@ -104,14 +106,16 @@ fn other(task: &TaskLine, out: &Output) -> String {
     format!("  {}  {}  {title}", words::task_style(task.status).paint(&status, out.color), task.short)
 }
 
-fn tried(attempt: &Attempt, changes: Option<String>, out: &Output) -> String {
+fn tried(attempt: &Attempt, asked: &[Escalation], changes: Option<String>, out: &Output) -> String {
     let end = attempt.ended_at.map(|end| {
-        let took = end.as_millis().saturating_sub(attempt.started_at.as_millis());
-        format!(" after {}", words::stretch(u64::try_from(took).unwrap_or(0)))
+        let answered = |one: &Escalation| one.answered_at.unwrap_or(end).as_millis();
+        let breaks: Vec<Span> = asked.iter().map(|one| (one.created_at.as_millis(), answered(one))).collect();
+        let worked = without((attempt.started_at.as_millis(), end.as_millis()), &breaks);
+        format!(" after {}", words::stretch(worked))
     });
     let begun = when::relative(attempt.started_at, out.now);
     let (number, who, agent) = (attempt.number, &attempt.worker_name, &attempt.agent);
-    let outcome = format!("{}{}", attempt.outcome, end.unwrap_or_default());
+    let outcome = format!("{}{}", attempt.outcome.word().replace('_', " "), end.unwrap_or_default());
     let mut lines = vec![format!("  {number}. {who} ({agent}), taken {begun}: {outcome}")];
     lines.extend(attempt.reason.as_ref().map(|why| deeper(why, 5)));
     let mut add = |name: &str, value: Option<String>| lines.extend(value.map(|value| format!("     {name}: {value}")));

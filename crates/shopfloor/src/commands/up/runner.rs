@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::log;
 use crate::commands::runner::{Noted, Registration, machine_name};
 use crate::{Failure, hub_file};
 
@@ -23,8 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(1);
 /// A runner that ran this long was healthy.
 const WELL: Duration = Duration::from_secs(60);
-/// A larger log is rotated.
-const LOG_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The runner's supervisor.
 pub(crate) struct Beside {
@@ -176,11 +175,7 @@ impl Place {
     }
 
     fn open_log(&self) -> std::io::Result<File> {
-        let path = self.log();
-        if std::fs::metadata(&path).is_ok_and(|log| log.len() > LOG_LIMIT) {
-            std::fs::rename(&path, path.with_extension("log.1"))?;
-        }
-        std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+        log::append_to(&self.log())
     }
 }
 

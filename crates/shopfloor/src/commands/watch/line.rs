@@ -1,5 +1,6 @@
 //! A change as one line for people; tasks or workers that changed together get a line each.
 
+mod recipes;
 mod work;
 
 use std::collections::HashMap;
@@ -62,6 +63,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Unread { unread } => Some(unread.project),
         Change::Workspace { workspace } => Some(workspace.project),
         Change::Session { session } => Some(session.project),
+        Change::Overlap { overlap } => Some(overlap.project),
         Change::ExecutionGone { project } => Some(*project),
         Change::Tasks { tasks } => tasks.first().map(|task| task.project),
         Change::Workers { workers } => workers.first().map(|worker| worker.project),
@@ -75,7 +77,14 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Candidate { candidate } => Some(candidate.project),
         Change::LandingSettings { project, .. } => Some(*project),
         Change::Landing { landing } => Some(landing.project),
-        Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } | Change::Unknown => None,
+        Change::Handoff { handoff } => Some(handoff.project),
+        Change::Recipe { recipe } => Some(recipe.project),
+        Change::Profiles { project, .. } => Some(*project),
+        Change::Execution { execution } => Some(execution.project),
+        Change::Schedule { schedule } => Some(schedule.project),
+        Change::ScheduleRemoved { .. } => None,
+        Change::User { .. } | Change::UserGone { .. } | Change::Runner { .. } | Change::RunnerGone { .. } => None,
+        Change::Unknown => None,
     }
 }
 
@@ -107,6 +116,7 @@ fn describe(delta: &Delta, names: &Names) -> String {
     match &delta.change {
         Change::User { user } if user.disabled => format!("user      {} is disabled ({})", user.name, user.id),
         Change::User { user } => format!("user      {} ({})", user.name, user.id),
+        Change::UserGone { user } => format!("user      {user} was removed"),
         Change::Project { project } => describe_project(project),
         Change::ProjectGone { project } => format!("project   {} was deleted ({project})", names.of(*project)),
         Change::Activity { activity } => describe_activity(activity, names),
@@ -129,6 +139,14 @@ fn describe(delta: &Delta, names: &Names) -> String {
             let state = words::state(session, None, delta.at);
             format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
         }
+        Change::Overlap { overlap } => {
+            let what = match (overlap.ended_at, overlap.kind.conflicts()) {
+                (Some(_), _) => "no longer meet",
+                (None, true) => "conflict",
+                (None, false) => "change the same files",
+            };
+            format!("overlap   \"{}\" and \"{}\" {what} ({})", overlap.one.name, overlap.other.name, overlap.id)
+        }
         Change::Tasks { tasks } => work::tasks(tasks, names),
         Change::Workers { workers } => work::workers(workers, names),
         Change::WorkerGone { worker } => format!("worker    {} was removed", names.worker(*worker)),
@@ -141,7 +159,13 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::MergeQueue { queue } => work::merge_queue(queue),
         Change::Candidate { candidate } => work::candidate(candidate),
         Change::Landing { landing } => work::landing(landing, names),
+        Change::Handoff { handoff } => work::handoff(handoff, names),
         Change::LandingSettings { project, .. } => format!("landing   settings of {} changed", names.of(*project)),
+        Change::Recipe { recipe } => recipes::recipe(recipe, names),
+        Change::Profiles { project, .. } => format!("profiles  of {} changed", names.of(*project)),
+        Change::Execution { execution } => recipes::execution(execution, names),
+        Change::Schedule { schedule } => recipes::schedule(schedule, names),
+        Change::ScheduleRemoved { schedule } => format!("schedule  {schedule} was removed"),
         Change::ExecutionGone { project } => format!("sessions  of {} are no longer shared", names.of(*project)),
         Change::Unknown => "a change that this version does not know".to_owned(),
     }

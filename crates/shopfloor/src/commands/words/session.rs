@@ -16,7 +16,7 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
         return format!("last seen {} {seen}", state.status);
     }
     let word = match state.status {
-        SessionStatus::Exited if never_started(session) && !session.stopping => "exited, did not start".to_owned(),
+        SessionStatus::Exited if never_started(session) && !session.stopping => "did not start".to_owned(),
         SessionStatus::Exited => exited(session.stopping, state.code, state.signal),
         SessionStatus::Lost => state.status.to_string(),
         _ if session.stopping => return "stopping".to_owned(),
@@ -31,13 +31,14 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
     }
 }
 
-/// How a session's process ended; always starts with `exited`.
+/// How a session's process ended, in the words of the page.
 pub(crate) fn exited(stopped: bool, code: Option<i32>, signal: Option<i32>) -> String {
     match (code, signal) {
-        _ if stopped => "exited, stopped".to_owned(),
-        (Some(code), _) => format!("exited with {code}"),
-        (None, Some(signal)) => format!("exited by signal {signal}"),
-        (None, None) => "exited".to_owned(),
+        _ if stopped => "stopped".to_owned(),
+        (Some(0), _) => "finished".to_owned(),
+        (Some(code), _) => format!("failed (exit {code})"),
+        (None, Some(signal)) => format!("failed (signal {signal})"),
+        (None, None) => "ended".to_owned(),
     }
 }
 
@@ -91,18 +92,18 @@ mod tests {
     }
 
     #[test]
-    fn every_ending_starts_with_exited() {
+    fn an_ending_has_the_words_of_the_page() {
         let none = || json!({});
         let shown = json!({"recording": {"output_bytes": 9, "disk_bytes": 9, "duration_ms": 1, "keep": false}});
         for (state, more, words) in [
-            (json!({"code": 0}), none(), "exited with 0"),
-            (json!({"code": 3}), none(), "exited with 3"),
-            (json!({"signal": 9}), none(), "exited by signal 9"),
-            (json!({"code": 0}), json!({"stopping": true}), "exited, stopped"),
-            (json!({"signal": 15}), json!({"stopping": true}), "exited, stopped"),
-            (json!({"detail": "no such folder"}), none(), "exited, did not start: no such folder"),
-            (json!({"detail": "it was forgotten"}), shown, "exited: it was forgotten"),
-            (json!({"detail": "before it began"}), json!({"stopping": true}), "exited, stopped"),
+            (json!({"code": 0}), none(), "finished"),
+            (json!({"code": 3}), none(), "failed (exit 3)"),
+            (json!({"signal": 9}), none(), "failed (signal 9)"),
+            (json!({"code": 0}), json!({"stopping": true}), "stopped"),
+            (json!({"signal": 15}), json!({"stopping": true}), "stopped"),
+            (json!({"detail": "no such folder"}), none(), "did not start: no such folder"),
+            (json!({"detail": "it was forgotten"}), shown, "ended: it was forgotten"),
+            (json!({"detail": "before it began"}), json!({"stopping": true}), "stopped"),
             (json!({"status": "lost", "detail": "its host is gone"}), none(), "lost: its host is gone"),
             (json!({"status": "waiting", "detail": "permission"}), none(), "waiting: permission"),
             (json!({"status": "working"}), json!({"stopping": true}), "stopping"),

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use domain::{AnswerAct, AssignStrategy, ReportVerdict, TaskStatus, WorkerStatus};
+use engine::tasks::tally::Tally;
 use protocol::{TaskLine, Worker};
 
 use crate::table::{Cell, Style};
@@ -37,6 +38,14 @@ pub(crate) fn sign(status: TaskStatus) -> char {
         TaskStatus::Failed => '✗',
         TaskStatus::Escalated => '!',
         TaskStatus::Cancelled => '–',
+    }
+}
+
+/// The progress of tasks as a sentence.
+pub(crate) fn progress(tally: Tally) -> String {
+    match tally.percent() {
+        Some(percent) => format!("{} of {} done, {percent} %", tally.done, tally.total),
+        None => "nothing to do".to_owned(),
     }
 }
 

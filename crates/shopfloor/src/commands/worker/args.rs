@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use crate::commands::words;
+use crate::confirm::Yes;
 
 /// Subcommands for workers.
 #[derive(Debug, Subcommand)]
@@ -34,10 +35,12 @@ pub(crate) enum WorkerCommand {
         /// The worker's id or name
         worker: String,
     },
-    /// Remove one of your workers; its history is kept
+    /// Remove one of your workers, after asking; its history is kept
     Remove {
         /// The worker's id or name
         worker: String,
+        #[command(flatten)]
+        yes: Yes,
     },
     /// Stop all your workers in a project
     StopAll {
@@ -56,6 +59,7 @@ const EXAMPLES: &str = "\
 Examples:
   shopfloor worker start --project Parser --agent codex --count 4 --budget 5.00
   shopfloor worker start --project Parser --agent claude --model sonnet --role reviewer --ability review
+  shopfloor worker start --project Parser --profile reviewer
   shopfloor worker start --project Parser --agent command -- ./work.sh";
 
 /// New workers.
@@ -67,6 +71,9 @@ pub(crate) struct StartArgs {
     /// codex, claude, gemini, opencode, command, or your own adapter [default: command, if one is given]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The project's agent profile that they follow; other options win over it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// How many workers, at most 32 [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(store::MAX_WORKERS)))]
     pub(crate) count: Option<u32>,

@@ -67,7 +67,7 @@ fn attempts(attempts: &[WorkerAttempt], out: &Output) -> String {
         table.row([
             task.into(),
             title.into(),
-            attempt.outcome.into(),
+            attempt.outcome.word().replace('_', " ").into(),
             attempt.reason.as_deref().unwrap_or("-").into(),
             when::relative(attempt.started_at, out.now).into(),
             took.map_or_else(|| "-".to_owned(), |took| words::stretch(u64::try_from(took).unwrap_or(0))).into(),

@@ -3,28 +3,24 @@
 use client::Client;
 use protocol::{Call, Workspace};
 
-use super::{id, words};
-use crate::output::clean;
-use crate::{Failure, Output, confirm};
+use super::words;
+use crate::confirm::sure;
+use crate::pick::pick_exact;
+use crate::{Failure, Output};
 
 /// Names what will be deleted, asks, and deletes it.
 pub(super) async fn run(client: &Client, out: &Output, names: &[String], yes: bool) -> Result<(), Failure> {
     let mut found: Vec<Workspace> = Vec::new();
     for name in names {
-        let workspace = id(client, name).await?;
-        found.push(client.ask(Call::WorkspaceShow { workspace }).await?);
+        let workspace = pick_exact::<Workspace>(client, name).await?;
+        if found.iter().all(|known| known.id != workspace) {
+            found.push(client.ask(Call::WorkspaceShow { workspace }).await?);
+        }
     }
-    found.dedup_by_key(|workspace| workspace.id);
+    let count = words::counted(found.len(), "workspace", "workspaces");
     let lines: Vec<String> = found.iter().map(line).collect();
-    let question = format!(
-        "this deletes {}:\n{}\nTheir saves stay: `shopfloor workspace restore` brings the files back. Delete? [y/N] ",
-        words::counted(found.len(), "workspace", "workspaces"),
-        lines.join("\n")
-    );
-    let sure = yes || confirm::can_ask() && confirm::asked(&clean(&question))?;
-    if !sure {
-        return Err(Failure::usage("nothing was deleted").advise("pass --yes to delete without asking"));
-    }
+    let what = format!("{count}:\n{}", lines.join("\n"));
+    sure(yes, "delete", &what, "The saves stay: `shopfloor workspace restore` brings the files back.")?;
     for workspace in &found {
         client.ask::<()>(Call::WorkspaceDiscard { workspace: workspace.id }).await?;
         out.note(&format!("deleted {}", workspace.id));

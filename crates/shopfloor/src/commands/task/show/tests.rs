@@ -36,6 +36,7 @@ fn everything_about_a_task_is_said() {
         deps: Vec::new(),
         priority: 7,
         needs: vec!["rust".into()],
+        labels: vec!["ui".into(), "v1".into()],
         status: TaskStatus::Escalated,
         reason: Some("refused too often".into()),
         attempt: 1,

@@ -200,6 +200,8 @@ pub(crate) fn sample(title: &str, status: TaskStatus, deps: &[TaskId]) -> TaskLi
         status,
         reason: None,
         priority: 5,
+        labels: Vec::new(),
+        needs: Vec::new(),
         attempt: 0,
         assigned_to: None,
         session: None,

@@ -1,6 +1,7 @@
 //! Bars for each status and the running tasks, redrawn in place.
 
 use domain::TaskStatus;
+use engine::tasks::tally::tally;
 use unicode_width::UnicodeWidthStr;
 
 use super::board::Board;
@@ -58,9 +59,8 @@ pub(crate) fn lines(board: &Board, (width, rows): (usize, usize), out: &Output) 
             format!("{name} {} {count:>6}", style.paint(&bar, out.color))
         })
         .collect();
-    let done = board.count(TaskStatus::Done);
-    let percent = (done * 100).checked_div(total).unwrap_or(100);
-    lines.push(Style::Bold.paint(&format!("{done} of {total} done, {percent} %"), out.color));
+    let tally = tally(TaskStatus::ALL.iter().map(|status| (*status, board.count(*status))));
+    lines.push(Style::Bold.paint(&words::progress(tally), out.color));
     // The last line stays free for the cursor.
     let left = rows.saturating_sub(lines.len() + 2);
     let held: Vec<_> = board.held().collect();
@@ -113,6 +113,17 @@ mod tests {
         assert_eq!(lines[3], "-            ◑ CALC-1 task 0");
         assert_eq!(lines.last().unwrap(), "… and 4 more running");
         assert!(lines.len() <= 7 && lines.iter().all(|line| line.width() <= 40), "{lines:#?}");
+    }
+
+    #[test]
+    fn cancelled_tasks_do_not_slow_progress_down() {
+        let mut board = Board::new(TaskFilter::default());
+        let of = |status, count| (0..count).map(move |at| sample(&format!("{status} {at}"), status, &[]));
+        board.load(
+            of(TaskStatus::Done, 2).chain(of(TaskStatus::Ready, 3)).chain(of(TaskStatus::Cancelled, 5)).collect(),
+        );
+        let out = Output { json: false, color: false, width: Some(40), now: domain::Timestamp::from_millis(0) };
+        assert_eq!(lines(&board, (40, 8), &out).last().unwrap(), "2 of 5 done, 40 %");
     }
 
     #[test]

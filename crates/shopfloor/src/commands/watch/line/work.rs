@@ -1,7 +1,9 @@
 //! Tasks, workers and questions as lines.
 
 use domain::{ProjectId, TaskStatus, WorkerStatus};
-use protocol::{Approval, Candidate, Escalation, Landing, MergeQueue, ReviewLine, TaskLine, WorkEntry, Worker};
+use protocol::{
+    Approval, Candidate, Escalation, Handoff, Landing, MergeQueue, ReviewLine, TaskLine, WorkEntry, Worker,
+};
 
 use super::{EXCERPT, Names};
 use crate::commands::words;
@@ -75,14 +77,18 @@ pub(super) fn approval(approval: &Approval, names: &Names) -> String {
     }
 }
 
-/// The review of a task's changes.
+/// The review of the changes of a task or a workspace.
 pub(super) fn review(review: &ReviewLine, names: &Names) -> String {
-    let ReviewLine { open, sent, resolved, task, .. } = review;
+    let ReviewLine { open, sent, resolved, of, .. } = review;
     let approved = if review.approved { "approved, " } else { "" };
-    format!(
-        "review    in {}: {approved}{open} open, {sent} sent, {resolved} resolved ({task})",
-        names.of(review.project)
-    )
+    format!("review    in {}: {approved}{open} open, {sent} sent, {resolved} resolved ({of})", names.of(review.project))
+}
+
+/// A handoff that began or moved.
+pub(super) fn handoff(handoff: &Handoff, names: &Names) -> String {
+    let detail = handoff.detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
+    let (title, project, id) = (shorten(&handoff.title, EXCERPT), names.of(handoff.project), handoff.id);
+    format!("handoff   \"{title}\" in {project} is {} at {}{detail} ({id})", handoff.status, handoff.step)
 }
 
 /// A decision and its reason.
