@@ -25,10 +25,16 @@ impl HubProcess {
 
     /// The same with further arguments.
     pub fn spawn_with(data_dir: &Path, database: &str, port: u16, more: &[String]) -> Self {
+        Self::spawn_armed(data_dir, database, port, more, None)
+    }
+
+    /// The same; it dies at a failpoint, as `store.begun:3`.
+    pub fn spawn_armed(data_dir: &Path, database: &str, port: u16, more: &[String], failpoint: Option<&str>) -> Self {
         let (log, file) = log_file(data_dir, "hub.log");
         let mut command = Command::new(binary());
         command.arg("serve").arg("--data-dir").arg(data_dir).args(["--database", database]);
         command.args(["--listen", &format!("127.0.0.1:{port}")]).args(more);
+        command.envs(failpoint.map(|place| ("SHOPFLOOR_FAILPOINT", place)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).kill_on_drop(true);
         let mut child = command.spawn().expect("the hub's binary can be run");
         let stdout = child.stdout.take().expect("its output is piped");
@@ -37,17 +43,32 @@ impl HubProcess {
 
     /// Waits until the hub answers; its address.
     pub async fn ready(&mut self) -> String {
+        match self.up().await {
+            Some(url) => url,
+            None => panic!("the hub ended before it was up:\n{}", self.log_text()),
+        }
+    }
+
+    /// Waits until the hub answers; `None` if it ends before.
+    pub async fn up(&mut self) -> Option<String> {
         while let Some(line) = self.lines.next_line().await.expect("the hub prints text") {
             if let Some(url) = line.strip_prefix(READY) {
-                return url.to_owned();
+                return Some(url.to_owned());
             }
         }
-        panic!("the hub ended before it was up:\n{}", self.log_text());
+        None
+    }
+
+    /// Whether the hub has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked").is_some()
     }
 
     /// Kills the hub without warning, and waits until it is gone.
     pub async fn kill(mut self) {
-        self.child.kill().await.expect("a child can be killed");
+        // It may have ended by itself.
+        let _ = self.child.start_kill();
+        self.child.wait().await.expect("a child can be waited for");
     }
 
     /// The process's id.
@@ -92,9 +113,16 @@ impl RunnerProcess {
         self.child.id()
     }
 
+    /// Whether the runner has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked").is_some()
+    }
+
     /// Kills the runner without warning, and waits until it is gone.
     pub async fn kill(mut self) {
-        self.child.kill().await.expect("a child can be killed");
+        // It may have ended by itself.
+        let _ = self.child.start_kill();
+        self.child.wait().await.expect("a child can be waited for");
     }
 
     /// What the runner has logged so far.

@@ -65,7 +65,11 @@ impl People {
 }
 
 async fn create(client: &Client, visibility: Visibility) -> ProjectId {
-    let input = ProjectCreate { content: "chaos".into(), visibility: Some(visibility), ..ProjectCreate::default() };
+    let input = ProjectCreate {
+        content: format!("chaos {visibility}"),
+        visibility: Some(visibility),
+        ..ProjectCreate::default()
+    };
     client.ask::<Project>(Call::ProjectCreate { input }).await.unwrap().id
 }
 

@@ -74,12 +74,12 @@ async fn headless(agent: &str) {
 }
 
 #[tokio::test]
-async fn codex_works_off_a_prompt_alone() {
+async fn codex_works_from_a_prompt_alone() {
     headless("codex").await;
 }
 
 #[tokio::test]
-async fn opencode_works_off_a_prompt_alone() {
+async fn opencode_works_from_a_prompt_alone() {
     headless("opencode").await;
 }
 

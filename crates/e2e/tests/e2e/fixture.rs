@@ -94,6 +94,16 @@ impl Fixture {
         }
     }
 
+    /// Waits until the hub's log has a text.
+    pub(crate) async fn hub_said(&self, text: &str) {
+        wait_until(text, async || self.hub.log_text().contains(text).then_some(())).await;
+    }
+
+    /// What the runner has logged so far.
+    pub(crate) fn runner_log(&self) -> String {
+        self.runner.log_text()
+    }
+
     pub(crate) async fn close(self) {
         self.runner.kill().await;
         self.hub.kill().await;

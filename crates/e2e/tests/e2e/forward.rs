@@ -28,13 +28,13 @@ esac
 echo "Did: $title"
 "#;
 
-async fn add(fixture: &Fixture, project: &Project, tasks: serde_json::Value) -> Vec<TaskId> {
+pub(crate) async fn add(fixture: &Fixture, project: &Project, tasks: serde_json::Value) -> Vec<TaskId> {
     let input = TasksAdd { tasks: serde_json::from_value(tasks).unwrap() };
     let added: AddedTasks = fixture.ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
     added.tasks.iter().map(|task| task.id).collect()
 }
 
-async fn start(fixture: &Fixture, project: &Project, count: u32) {
+pub(crate) async fn start(fixture: &Fixture, project: &Project, count: u32) {
     let seen = fixture.folder.path().join("seen");
     std::fs::create_dir_all(&seen).unwrap();
     let argv = ["sh", "-c", AGENT, "agent", seen.to_str().unwrap()].map(str::to_owned).to_vec();
@@ -42,7 +42,7 @@ async fn start(fixture: &Fixture, project: &Project, count: u32) {
     let _: Vec<Worker> = fixture.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
 }
 
-async fn done(fixture: &Fixture, tasks: &[TaskId]) {
+pub(crate) async fn done(fixture: &Fixture, tasks: &[TaskId]) {
     for task in tasks {
         wait_until("the task is done, without a question", async || {
             let detail: TaskDetail = fixture.ann.ask(Call::TaskShow { task: *task }).await.ok()?;
@@ -59,14 +59,14 @@ fn seen(fixture: &Fixture, title: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn said(place: &Path, args: &[&str]) -> String {
+pub(crate) fn said(place: &Path, args: &[&str]) -> String {
     let out = Command::new("git").args(args).current_dir(place).output().unwrap();
     assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
 }
 
 /// A repository whose file has room between the lines that tasks add.
-fn repository(fixture: &Fixture) -> std::path::PathBuf {
+pub(crate) fn repository(fixture: &Fixture) -> std::path::PathBuf {
     let place = fixture.repository();
     std::fs::write(place.join("calc.txt"), "start\n").unwrap();
     git(&place, &["add", "-A"]);
@@ -108,7 +108,7 @@ async fn a_chain_builds_on_accepted_work_and_its_branches_come_home() {
 }
 
 /// Waits until a task's work is on the target branch.
-async fn landed(fixture: &Fixture, task: TaskId) -> Landing {
+pub(crate) async fn landed(fixture: &Fixture, task: TaskId) -> Landing {
     wait_until("the work has landed", async || {
         let filter = LandingFilter { task: Some(task), ..Default::default() };
         let found: Vec<Landing> = fixture.ann.ask(Call::LandingList { filter }).await.ok()?;
@@ -143,11 +143,9 @@ async fn work_that_came_with_its_dependant_has_landed_too() {
 async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
     let fixture = Fixture::open(&[], async |port| port).await;
     let place = repository(&fixture);
+    let base = said(&place, &["rev-parse", "main"]).trim().to_owned();
     let project = fixture.project(&place).await;
-    let id = project.id.to_string();
-    let _: serde_json::Value =
-        fixture.cli(&["merge", "configure", "--project", &id, "--check", "test -s calc.txt"]).await;
-    let _: serde_json::Value = fixture.cli(&["landing", "configure", "--project", &id, "--mode", "automatic"]).await;
+    check_before_landing(&fixture, &project).await;
     let plan = json!([
         { "id": "top", "description": "Add top" },
         { "id": "left", "description": "Add left file", "deps": ["top"] },
@@ -176,18 +174,40 @@ async fn a_diamond_lands_by_itself_and_every_commit_on_main_is_green() {
     }
     let contains = ["merge-base", "--is-ancestor", last.landed.as_deref().unwrap(), "main"];
     assert_eq!(said(&place, &contains), "");
-    // Every commit of main, in order, has what the check asks for.
-    for commit in said(&place, &["rev-list", "--first-parent", "main"]).lines().take(4) {
-        assert!(!said(&place, &["show", &format!("{commit}:calc.txt")]).is_empty());
-    }
+    every_commit_passes(&fixture, &place, &base);
     fixture.close().await;
 }
 
+/// The check of the merge queue: the file has the line that it began with.
+const CHECK: &str = "grep -qx start calc.txt";
+
+pub(crate) async fn check_before_landing(fixture: &Fixture, project: &Project) {
+    let id = project.id.to_string();
+    let _: serde_json::Value = fixture.cli(&["merge", "configure", "--project", &id, "--check", CHECK]).await;
+    let _: serde_json::Value = fixture.cli(&["landing", "configure", "--project", &id, "--mode", "automatic"]).await;
+}
+
+/// Checks out every commit that came onto main after `base`, merged branches included, and runs the check there.
+fn every_commit_passes(fixture: &Fixture, place: &Path, base: &str) {
+    let clone = fixture.folder.path().join("audit");
+    let (from, to) = (place.to_str().unwrap(), clone.to_str().unwrap());
+    said(place, &["clone", "-q", "--branch", "main", from, to]);
+    let commits = said(&clone, &["rev-list", &format!("{base}..HEAD")]);
+    assert!(commits.lines().count() > 1, "{commits}");
+    for commit in commits.lines() {
+        said(&clone, &["checkout", "-q", "--detach", commit]);
+        let passed = Command::new("sh").args(["-c", CHECK]).current_dir(&clone).status().unwrap().success();
+        assert!(passed, "the check fails on {commit}: {}", said(&clone, &["show", "--stat", commit]));
+    }
+}
+
 #[tokio::test]
-async fn a_chain_across_two_runners_builds_on_work_that_was_brought() {
+async fn a_chain_across_two_runners_lands_and_every_commit_on_main_is_green() {
     let fixture = Fixture::open(&[], async |port| port).await;
     let place = repository(&fixture);
+    let base = said(&place, &["rev-parse", "main"]).trim().to_owned();
     let project = fixture.project(&place).await;
+    check_before_landing(&fixture, &project).await;
     let made: NewRunner =
         fixture.ann.ask(Call::RunnerCreate { input: RunnerCreate { name: "there".into() } }).await.unwrap();
     let env = [("HOME".to_owned(), fixture.home().display().to_string())];
@@ -216,6 +236,14 @@ async fn a_chain_across_two_runners_builds_on_work_that_was_brought() {
     done(&fixture, &tasks).await;
     assert_eq!(seen(&fixture, "Add mul quietly"), ["start", "Add sub", "Add mul quietly"]);
     assert_eq!(seen(&fixture, "Add div"), ["start", "Add sub", "Add mul quietly", "Add div"]);
+    for task in &tasks {
+        landed(&fixture, *task).await;
+    }
+    assert_eq!(said(&place, &["branch", "--show-current"]).trim(), "main");
+    assert_eq!(said(&place, &["status", "--porcelain"]), "", "the checkout followed main");
+    let now = std::fs::read_to_string(place.join("calc.txt")).unwrap();
+    assert_eq!(now, "start\nAdd sub\nAdd mul quietly\nAdd div\n");
+    every_commit_passes(&fixture, &place, &base);
     there.kill().await;
     fixture.close().await;
 }

@@ -24,7 +24,7 @@ async fn spawn(fixture: &Fixture, script: &str, go: &Path) -> Session {
 }
 
 #[tokio::test]
-async fn nobody_watching_is_no_traffic() {
+async fn a_terminal_without_watchers_causes_no_traffic() {
     let said = Arc::new(AtomicU64::new(0));
     let counter = said.clone();
     let fixture = Fixture::open(&[], async move |port| counting::start(port, counter).await).await;

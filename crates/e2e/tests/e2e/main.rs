@@ -3,14 +3,18 @@
 
 mod agents;
 mod builds_on;
-
 mod counting;
 mod crowd;
 mod fixture;
+mod follow_up;
 mod forward;
 mod full_disk;
 mod full_up;
+mod handoff;
 mod lazy;
 mod outages;
+mod overlaps;
+mod recipes;
+mod remote_repository;
 mod silent;
 mod take_over;

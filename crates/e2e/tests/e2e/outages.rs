@@ -109,7 +109,7 @@ async fn codex_that_is_not_logged_in_loses_no_attempt() {
 
 /// A limit without a named end is tried again after a minute, or when a person says so.
 #[tokio::test]
-async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_once() {
+async fn a_rate_limited_codex_loses_no_attempt_and_a_person_can_retry_at_once() {
     let model = Model::start([Turn::refuse(429, None)]).await;
     let (fixture, project, tasks) = begin(&model, "codex", two()).await;
     let entry = outage(&fixture, &project).await;
@@ -132,7 +132,7 @@ async fn codex_whose_provider_fails_loses_no_attempt() {
 }
 
 #[tokio::test]
-async fn codex_whose_answers_break_off_loses_no_attempt() {
+async fn codex_with_broken_off_answers_loses_no_attempt() {
     survives(
         "codex",
         two(),
@@ -192,7 +192,7 @@ async fn opencode_that_overcomes_a_failure_resumes_at_once() {
 /// Answers that break off again and again are noticed, though the agent says nothing of them.
 #[tokio::test]
 #[ignore = "long lane: make test-long"]
-async fn opencode_whose_answers_break_off_again_and_again_is_noticed() {
+async fn opencode_with_repeatedly_broken_off_answers_is_paused() {
     let model = Model::start(many(Turn::say("I will do it at once.").broken())).await;
     let (fixture, project, _) = begin(&model, "opencode", json!([{ "description": "Say hello" }])).await;
     let entry = wait_until("it is noticed", async || {

@@ -134,7 +134,7 @@ fn host(runner: &Path, session: domain::SessionId) -> u32 {
 }
 
 #[tokio::test]
-async fn a_runner_that_is_stopped_loses_its_task_to_another_and_fails_nobody() {
+async fn a_stopped_runner_loses_its_task_to_another_without_a_failure() {
     let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
     let place = Place::open(settings).await;
     let (one, id) = place.runner("one").await;
@@ -195,7 +195,7 @@ async fn a_worker_whose_agent_is_stopped_loses_its_task_and_is_restarted() {
 }
 
 #[tokio::test]
-async fn a_session_whose_host_is_killed_is_lost_and_its_task_goes_on() {
+async fn a_session_whose_host_is_killed_is_lost_and_its_task_is_retried() {
     let place = Place::open(WorkConfigure::default()).await;
     let (one, id) = place.runner("one").await;
     let worker = place.worker(id).await;

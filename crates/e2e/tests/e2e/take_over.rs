@@ -185,7 +185,7 @@ async fn at_work(ann: &Person, folder: &Path, stays: u32) -> TaskId {
 }
 
 #[tokio::test]
-async fn all_that_was_written_goes_along() {
+async fn a_takeover_brings_all_written_files() {
     let place = Place::open(20).await;
     wait_until("Ann's agent writes", async || place.noted().filter(|n| *n >= 5)).await;
     let before = place.detail().await;
@@ -220,7 +220,7 @@ async fn all_that_was_written_goes_along() {
 }
 
 #[tokio::test]
-async fn a_hub_that_is_killed_half_way_loses_nothing() {
+async fn a_hub_killed_during_a_transfer_loses_nothing() {
     let mut place = Place::open(100).await;
     wait_until("Ann's agent writes", async || place.noted().filter(|n| *n >= 5)).await;
     place.take_over().await;
@@ -250,7 +250,7 @@ async fn the_next_worker_continues_with_the_written_work() {
 }
 
 #[tokio::test]
-async fn a_runner_that_is_away_is_said() {
+async fn taking_over_from_an_offline_runner_says_that_it_is_offline() {
     let place = Place::open(0).await;
     wait_until("Ann's agent writes", async || place.noted().filter(|n| *n >= 5)).await;
     let argv = place.argv().await;

@@ -92,7 +92,7 @@ impl Editor {
 }
 
 #[tokio::test]
-async fn a_branch_is_fetched_checked_and_its_workspace_goes() {
+async fn a_reported_branch_is_fetched_and_checked_and_its_checkout_deleted() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;
@@ -125,7 +125,7 @@ async fn a_branch_is_fetched_checked_and_its_workspace_goes() {
 }
 
 #[tokio::test]
-async fn what_was_checked_for_a_person_goes_when_the_task_goes_on_without_it() {
+async fn a_workspace_kept_for_a_question_is_deleted_when_the_task_is_retried() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;
@@ -146,7 +146,7 @@ async fn what_was_checked_for_a_person_goes_when_the_task_goes_on_without_it() {
 }
 
 #[tokio::test]
-async fn a_repository_out_of_reach_is_for_a_person() {
+async fn an_unreachable_repository_escalates_to_a_person() {
     let hub = Hub::open().await;
     let (origin, _) = remote(&hub);
     let runner = hub.runner(&[]).await;
@@ -161,7 +161,7 @@ async fn a_repository_out_of_reach_is_for_a_person() {
 }
 
 #[tokio::test]
-async fn a_runner_that_dies_while_it_checks_is_no_end() {
+async fn a_check_survives_the_death_of_its_runner() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;

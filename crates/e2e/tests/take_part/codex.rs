@@ -82,7 +82,7 @@ async fn codex_takes_a_task_and_reports_it_over_http() {
 
 /// Nothing is configured by hand: the session has the tools, and its token is the agent's own.
 #[tokio::test]
-async fn a_managed_codex_is_refused_mends_it_and_reports_again_in_the_same_session() {
+async fn a_refused_managed_codex_fixes_its_work_in_the_same_session() {
     let hub = Hub::open().await;
     let shown: protocol::Project = {
         let args = ["project", "create", "With a repository", "--repo", &repository(&hub), "--json"];

@@ -36,7 +36,7 @@ async fn files_become_tasks_tasks_become_files_and_reports_are_sent() {
 }
 
 #[tokio::test]
-async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() {
+async fn an_incomplete_file_is_reported_and_taken_once_it_is_complete() {
     let hub = Hub::open().await;
     let folder = Folder::new(&hub);
     folder.put("pending/half.json", "{\"description\": \"Write a");
@@ -64,7 +64,7 @@ async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() 
 }
 
 #[tokio::test]
-async fn what_is_removed_comes_back_and_what_does_not_belong_is_told_so() {
+async fn removed_task_files_come_back_and_foreign_files_are_reported() {
     let hub = Hub::open().await;
     let folder = Folder::new(&hub);
     let mut process = folder.serve(&hub);
@@ -157,7 +157,7 @@ async fn a_report_that_is_refused_says_why_and_the_next_one_is_taken() {
 }
 
 #[tokio::test]
-async fn what_nobody_reports_is_given_back_and_another_can_take_it() {
+async fn a_task_without_a_report_is_released_for_other_workers() {
     let hub = Hub::open().await;
     let folder = Folder::new(&hub);
     let mut process = folder.serve_with(&hub, &["--give-back", "1"]);

@@ -7,5 +7,6 @@ mod examples;
 mod files;
 mod folder;
 mod hub;
+mod newcomer;
 mod python;
 mod remote;

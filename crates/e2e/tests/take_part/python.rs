@@ -28,7 +28,7 @@ fn said_to(command: &mut Command, path: &Path) -> PathBuf {
 }
 
 #[tokio::test]
-async fn the_worker_in_python_works_off_a_graph_of_tasks() {
+async fn the_python_worker_does_a_graph_of_tasks() {
     let hub = Hub::open().await;
     hub.add(json!([
         { "id": "a", "description": "First" },
@@ -46,7 +46,7 @@ async fn the_worker_in_python_works_off_a_graph_of_tasks() {
 }
 
 #[tokio::test]
-async fn the_worker_in_python_goes_on_when_the_hub_was_killed_while_it_waited() {
+async fn the_python_worker_continues_after_the_hub_was_killed_while_it_waited() {
     let hub = Hub::open().await;
     let project = hub.project.id;
     let mut command = python(&hub.url, &hub.token);
@@ -70,7 +70,7 @@ async fn the_worker_in_python_goes_on_when_the_hub_was_killed_while_it_waited() 
 }
 
 #[tokio::test]
-async fn the_worker_in_python_ends_its_work_when_the_lease_is_lost() {
+async fn the_python_worker_stops_when_the_lease_is_lost() {
     let hub = Hub::open().await;
     let input = WorkConfigure { heartbeat_seconds: Some(1), ..WorkConfigure::default() };
     hub.ann.ask::<WorkSettings>(Call::WorkConfigure { project: hub.project.id, input }).await.unwrap();

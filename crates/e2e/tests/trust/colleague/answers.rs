@@ -49,7 +49,10 @@ async fn requests_are_read_and_answered_on_the_command_line() {
     done(&scene, &fourth).await;
     let grants: Vec<Value> = serde_json::from_str(&fixture.text(&["approval", "grants", "--json"]).await).unwrap();
     let [grant] = grants.as_slice() else { panic!("{grants:?}") };
-    fixture.text(&["approval", "revoke", grant["id"].as_str().unwrap()]).await;
+    let refused = fixture.cli(&["approval", "revoke", grant["id"].as_str().unwrap()], "").await;
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.said().contains("this would revoke your grant for `"), "{}", refused.said());
+    fixture.text(&["approval", "revoke", grant["id"].as_str().unwrap(), "--yes"]).await;
     let fifth = scene.task(&scene.project, "fifth", command).await;
     assert_eq!(scene.asked("command", 1).await[0]["task"], fifth.as_str());
     scene.close().await;

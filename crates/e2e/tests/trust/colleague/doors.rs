@@ -27,7 +27,7 @@ fn with_canary(scene: &Scene, name: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_agents_add_is_asked_about_whatever_token_they_have() {
+async fn tasks_that_agents_add_need_approval_with_any_token() {
     let mut scene = Scene::open().await;
     let his = scene.give_bo_a_runner().await;
     let hers = scene.hers().await;

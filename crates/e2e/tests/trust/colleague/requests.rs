@@ -19,7 +19,7 @@ fn ask(scene: &(String, String), line: &str, more: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_branch_that_a_colleague_names_is_shown_and_runs_nothing_unasked() {
+async fn a_colleagues_branch_is_shown_and_needs_approval_to_run() {
     let mut scene = Scene::without_workers(json!({ "setup": RUNS_IT })).await;
     scene.pushed("bo/evil", "base");
     let place = (scene.activity().await, scene.hers().await);
@@ -86,7 +86,7 @@ async fn no_policy_but_writers_lets_a_colleague_reach_my_files() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_colleague_pushed_and_reports_is_not_run_by_my_checks_unasked() {
+async fn my_checks_do_not_run_a_colleague_s_pushed_work_without_approval() {
     let mut scene = Scene::without_workers(json!({})).await;
     scene.pushed("bo/report", "report");
     let acceptance = json!([{ "kind": "command", "argv": ["/bin/sh", "-c", RUNS_IT] }]);

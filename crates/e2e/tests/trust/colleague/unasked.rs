@@ -8,7 +8,7 @@ use super::scene::{SECRET, Scene};
 use crate::fixture::git;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
+async fn a_colleagues_commands_and_files_need_approval() {
     let mut scene = Scene::open().await;
     let fixture = &scene.fixture;
     let token_file = fixture.path("hub/token");

@@ -97,7 +97,10 @@ fn call(spec: &Spec, on: &Target) -> Value {
         "acceptance" => Some(json!([{ "kind": "command", "argv": on.argv }])),
         "name" => required.then(|| json!("more")),
         field if required && on.ids[field].is_string() => Some(on.ids[field].clone()),
-        _ if required && schema["type"] == "string" && schema["enum"].is_null() && schema["pattern"].is_null() => {
+        _ if required
+            && schema["type"] == "string"
+            && ["enum", "pattern", "format"].iter().all(|kind| schema[*kind].is_null()) =>
+        {
             Some(json!(on.line))
         }
         _ => None,

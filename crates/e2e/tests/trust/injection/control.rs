@@ -14,7 +14,7 @@ fn careless(place: &Path, program: &str, args: &[&str]) {
 }
 
 #[test]
-fn the_same_names_are_executed_by_who_is_careless() {
+fn the_same_names_are_executed_by_a_careless_script() {
     let folder = tempfile::tempdir().unwrap();
     let repository = folder.path().join("repository");
     std::fs::create_dir(&repository).unwrap();

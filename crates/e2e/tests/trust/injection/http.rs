@@ -30,7 +30,11 @@ fn fields(on: &Grounds, text: &str) -> Vec<Try> {
         let mut repository = json!({ "location": on.fixture.path("repository") });
         repository[field] = value;
         let place = format!("repository.{field}");
-        post(&place, "/api/projects".into(), json!({ "content": "x", "repositories": [repository] }));
+        post(
+            &place,
+            "/api/projects".into(),
+            json!({ "content": domain::ProjectId::generate(), "repositories": [repository] }),
+        );
     }
     post("activity", format!("{project}/activities"), json!({ "content": text }));
     let links = json!([{ "kind": "branch", "target": text }]);

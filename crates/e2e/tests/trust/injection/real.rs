@@ -99,7 +99,7 @@ async fn repositories_at_hostile_paths_and_with_hostile_branches_are_worked_on_o
         // Where git takes such a branch, it is the one that work starts from.
         let main = std::process::Command::new("git").args(["branch", "-q", "-M", name]).current_dir(&place).output();
         drop(main);
-        let body = json!({ "content": "x", "repositories": [{ "location": place, "copy": [] }] });
+        let body = json!({ "content": format!("x {index}"), "repositories": [{ "location": place, "copy": [] }] });
         let reply = on.fixture.http(Method::POST, "/api/projects", Some(&body)).await;
         assert!([201, 400].contains(&reply.status), "{name:?}: {}", reply.text);
         if reply.status == 201 {
