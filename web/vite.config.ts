@@ -1,12 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
+import { compress } from "./compress.ts";
 
 // For `make dev`: the page with live reload in front of a running hub.
 const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4720";
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), compress()],
   resolve: {
     alias: { entities: fileURLToPath(new URL("./src/ui/markdown/entities.ts", import.meta.url)) },
   },

@@ -55,8 +55,8 @@ test("a colleague's command runs after the runner's owner allowed it", async ({ 
     const needs = sidebar(page).getByRole("region", { name: "Needs you" });
     const link = needs.getByRole("link", { name: /^Allow\? Bo: .*canary/ });
     await expect(link).toBeVisible({ timeout: 30_000 });
-    await expect(page).toHaveTitle(/^\(1\) waiting/);
-    await expect(page.getByRole("link", { name: "1 request for you" })).toBeVisible();
+    await expect(page).toHaveTitle(/^\(1 needs you\) /);
+    await expect(page.getByRole("link", { name: "1 needs you" })).toBeVisible();
     await link.click();
     const asked = card(page, "Acceptance command by Bo");
     await expect(asked).toContainText("Written by Bo");

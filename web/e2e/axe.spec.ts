@@ -124,7 +124,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await expect(screen(page)).toBeVisible();
     await page.getByRole("button", { name: "Show the diff" }).click();
     await page.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
-    await page.getByLabel("Comment for the agent").fill("why?");
+    await page.getByLabel("Comment on line 1 of new.txt", { exact: true }).last().fill("why?");
     await check(page, "a comment");
     await page.getByRole("button", { name: "Add comment" }).click();
     await check(page, "a kept comment");

@@ -1,3 +1,4 @@
+import type { TaskLine } from "../src/protocol";
 import { expect, live, test } from "./fixtures";
 import { add, ask, column, detail, has, progress, report, take } from "./queue";
 
@@ -130,6 +131,52 @@ test("pasted tasks are added all or none", async ({ floor }) => {
     await expect(dialog).toHaveCount(0);
     await has(page, "Ready", "Fix the parser for empty input files", "Draw the logo");
     await has(page, "Failed or cancelled", "fix the parser for empty input files!");
+  });
+
+  await test.step("a plan that is added again updates its open tasks", async () => {
+    await paste("- [ ] Draw the logo\n  In two colours.\n- [ ] Print the cards\n");
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByRole("listitem").filter({ hasText: "Draw the logo" })).toContainText(
+      /updates\s+[A-Z]+-\d+/,
+    );
+    await expect(dialog.getByRole("switch")).toBeChecked();
+    await dialog.getByRole("switch").click();
+    await expect(dialog.getByRole("button", { name: "Add 2 tasks" })).toBeVisible();
+    await dialog.getByRole("switch").click();
+    await dialog.getByRole("button", { name: "Update 1 task, add 1" }).click();
+    await expect(dialog).toHaveCount(0);
+    await has(page, "Ready", "Fix the parser for empty input files", "Draw the logo", "Print the cards");
+  });
+
+  await test.step("what people answered stays, and a task that cannot change does not stop the others", async () => {
+    const plan = (priority: number) =>
+      JSON.stringify([
+        { description: "Draw the logo", context: "For the shop.", needs: ["hands"] },
+        { description: "Print the cards", priority },
+      ]);
+    await paste(plan(6));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Update 2 tasks" }).click();
+    await expect(dialog).toHaveCount(0);
+    const lines = await floor.hub.api<TaskLine[]>("GET", `/api/tasks?project=${project.id}`);
+    const id = (title: string) =>
+      lines.find((one) => one.title === title && one.status === "ready")?.id ?? "";
+    const logo = await take(floor, project, "hands", id("Draw the logo"), ["hands"]);
+    await ask(floor, logo, "Which colour?");
+    const [open] = (await detail(floor, logo.task.id)).escalations;
+    await floor.hub.api("POST", `/api/escalations/${open?.id}/answer`, { act: "tell", text: "Blue." });
+    // A worker has it: what it needs cannot change, and its context only grows.
+    await paste(plan(8).replace("hands", "eyes").replace("For the shop.", "For the new shop."));
+    await dialog.getByRole("button", { name: "Update 2 tasks" }).click();
+    await expect(dialog.getByRole("alert")).toContainText(new RegExp(`${logo.task.short}: `));
+    await expect.poll(async () => (await detail(floor, id("Print the cards"))).task.priority).toBe(8);
+    await dialog
+      .getByLabel("Tasks", { exact: true })
+      .fill(plan(8).replace("For the shop.", "For the new shop."));
+    await dialog.getByRole("button", { name: "Update 2 tasks" }).click();
+    await expect(dialog).toHaveCount(0);
+    const { context } = (await detail(floor, logo.task.id)).task;
+    expect(context).toMatch(/^For the new shop\.\n\nQuestion: Which colour\?\nAnswer by owner: Blue\./u);
   });
 });
 
@@ -309,11 +356,11 @@ test("a question appears on all pages, and the answer is added to the task", asy
 
   const needs = page.getByRole("navigation", { name: "Floor" }).getByRole("region", { name: "Needs you" });
   await expect(needs).toContainText("Half up or half down?");
-  await expect(page.getByRole("link", { name: "1 request for you" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "1 needs you" })).toBeVisible();
   await expect
     .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
     .toEqual(["Round the cents needs you: Half up or half down?"]);
-  await expect(page).toHaveTitle(/^\(1\) waiting/);
+  await expect(page).toHaveTitle(/^\(1 needs you\) /);
   await expect(guest.getByRole("article", { name: "Needs you: Round the cents" })).toBeVisible();
   await needs.getByRole("link", { name: /Half up or half down/ }).click();
   await expect(page).toHaveURL(/\/e\/esc_/);

@@ -11,7 +11,7 @@ test("a login link works once and leaves no secret behind", async ({ floor }) =>
 
   const second = await floor.stranger();
   await second.goto(floor.hub.loginLink);
-  await expect(second.getByRole("alert")).toContainText("already used");
+  await expect(second.getByRole("alert")).toContainText("This login link was already used");
   await expect(second.getByText("shopfloor login", { exact: true })).toBeVisible();
 });
 
@@ -34,6 +34,7 @@ test("an invitation works once", async ({ floor }) => {
   await ann.getByLabel("Who is the invitation for?").fill("Bo");
   await ann.getByRole("button", { name: "Create invitation" }).click();
   const link = await ann.getByLabel("Secret", { exact: true }).inputValue();
+  await expect(ann.getByRole("note")).toContainText("This link works only on this machine");
   await ann.getByRole("button", { name: "Done" }).click();
 
   const bo = await floor.stranger();
@@ -48,7 +49,10 @@ test("an invitation works once", async ({ floor }) => {
   await again.goto(link);
   await again.getByLabel("Your name").fill("Mallory");
   await again.getByRole("button", { name: "Join" }).click();
-  await expect(again.getByRole("alert")).toBeVisible();
+  await expect(again.getByRole("alert")).toContainText("invitation was already used");
+  await expect(again.getByRole("alert")).not.toContainText("Bo");
+  await ann.goto("/settings");
+  await expect(ann.getByRole("region", { name: "Invitations" })).toContainText("accepted by Bo");
 });
 
 test("an observer can read one project and change nothing", async ({ floor }) => {

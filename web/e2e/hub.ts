@@ -55,6 +55,8 @@ export class Hub {
       HOME: home,
       PATH: (this.#agents ? [join(root, "target/tools/agents/bin"), path] : [path]).join(":"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
+      // Not after the account that runs the tests.
+      SHOPFLOOR_OWNER_NAME: "owner",
       OPENAI_API_KEY: "sk-none",
       // With a lower priority, an agent would hardly run beside two browsers.
       SHOPFLOOR_SESSION_NICE: "0",
@@ -70,10 +72,14 @@ export class Hub {
   /** Starts the hub and waits until it is up. */
   async start(): Promise<void> {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.data], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: this.#environment(),
-    });
+    const child = spawn(
+      binary,
+      ["up", "--no-open", "--listen", listen, "--data-dir", this.data, "--notify-allow-host", "127.0.0.1"],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: this.#environment(),
+      },
+    );
     this.#process = child;
     let said = "";
     child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));

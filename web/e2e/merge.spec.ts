@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import type { TaskDetail } from "../src/protocol";
+import type { MergeSettings, TaskDetail } from "../src/protocol";
 import { check } from "./axe";
 import { expect, test } from "./fixtures";
 import { add, start } from "./queue";
@@ -24,9 +24,38 @@ test("accepted work waits in the merge queue, is tested, and lands", async ({ fl
 
   await test.step("the checks are set", async () => {
     await page.locator("summary", { hasText: "Settings" }).click();
-    await page.getByLabel("Checks", { exact: true }).fill("test -f README.md");
-    await page.getByRole("button", { name: "Save checks" }).click();
+    const form = page.getByRole("form", { name: "Checks" });
+    await expect(form).toContainText("a person must confirm each branch");
+    await form.getByLabel("Check 1", { exact: true }).fill("test -f README.md && make");
+    await expect(form).toContainText("sh -c");
+    await form.getByLabel("Check 1", { exact: true }).fill("test -f README.md");
+    await form.getByRole("button", { name: "Add a check" }).click();
+    await form.getByLabel("Check 2", { exact: true }).fill('sh -c \'set -e\ntest "$(pwd)" != "a  b"');
+    await expect(form).toContainText("A quote is not closed.");
+    await expect(form.getByRole("button", { name: "Save checks" })).toBeDisabled();
+    await form.getByLabel("Check 2", { exact: true }).press("End");
+    await page.keyboard.type("'");
+    await form.getByLabel("Time limit of check 2 in seconds").fill("90");
+    await check(page, "the form of the checks");
+    await form.getByRole("button", { name: "Save checks" }).click();
     await expect(page.getByText("Saved.")).toBeVisible();
+    const saved = () =>
+      floor.hub
+        .api<MergeSettings>("GET", `/api/projects/${project.id}/merge/settings`)
+        .then((all) => all.checks);
+    const script = 'set -e\ntest "$(pwd)" != "a  b"';
+    const both = [
+      { argv: ["test", "-f", "README.md"], seconds: 1800 },
+      { argv: ["sh", "-c", script], seconds: 90 },
+    ];
+    expect(await saved()).toEqual(both);
+    // A later change of one check leaves the other as it is.
+    await page.reload();
+    await page.locator("summary", { hasText: "Settings" }).click();
+    await form.getByLabel("Time limit of check 1 in seconds").fill("60");
+    await form.getByRole("button", { name: "Save checks" }).click();
+    await expect(page.getByText("Saved.")).toBeVisible();
+    expect(await saved()).toEqual([{ ...both[0], seconds: 60 }, both[1]]);
   });
 
   // While the queue is paused, its row does not move on.

@@ -28,8 +28,9 @@ export async function take(
   project: Project,
   worker: string,
   task?: string,
+  abilities: string[] = [],
 ): Promise<TakenTask> {
-  const input = { worker, ...(task ? { task } : {}) };
+  const input = { worker, abilities, ...(task ? { task } : {}) };
   const { taken, why_not } = await floor.hub.api<Taken>("POST", `/api/projects/${project.id}/take`, input);
   if (!taken) throw new Error(`there was no task: ${why_not}`);
   return taken;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, live, test } from "./fixtures";
 import { projectWithCode, run, screen, session } from "./work";
 
@@ -35,6 +36,17 @@ test("a recording can be played, searched and kept", async ({ floor }) => {
   await expect(screen(page)).toContainText("recorded line 6");
   await page.getByRole("button", { name: "Keep" }).click();
   await expect(page.getByRole("button", { name: "Kept" })).toBeVisible();
+
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/\.cast$/);
+  const lines = readFileSync(await file.path(), "utf8")
+    .trimEnd()
+    .split("\n");
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ version: 3 });
+  const output = lines.slice(1).map((line) => JSON.parse(line) as [number, string, string]);
+  expect(output.map(([, , data]) => data).join("")).toContain("recorded line 8");
 
   await page.goto("/recordings");
   await expect(page.getByRole("button", { name: "Kept" })).toBeVisible();

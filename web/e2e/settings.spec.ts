@@ -1,5 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import type { Project } from "../src/protocol";
 import { expect, live, say, sidebar, test } from "./fixtures";
+import { repository, runner } from "./work";
 
 test("project settings have effect", async ({ floor }) => {
   const project = await floor.project("Plans\n\nfirst text");
@@ -8,8 +11,7 @@ test("project settings have effect", async ({ floor }) => {
 
   await page.getByLabel("Share execution").click();
   await expect(page.getByLabel("Share execution")).toBeChecked();
-  await page.getByLabel("Archive recordings").click();
-  await expect(page.getByLabel("Archive recordings")).toBeChecked();
+  await expect(page.getByText("Archive recordings")).toHaveCount(0);
   await page.getByLabel("Keep recordings for (days)").fill("soon");
   await expect(page.getByText("Enter a number of days")).toBeVisible();
   await page.getByLabel("Keep recordings for (days)").fill("30");
@@ -46,9 +48,23 @@ test("a repository can be added and edited, with errors beside the fields", asyn
   const project = await floor.project("Plans");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/settings`);
+  await runner(floor);
+  const [code, empty] = [repository(floor), join(floor.hub.dir, "code", "empty")];
+  execFileSync("git", ["init", "-q", empty]);
   const section = page.getByRole("region", { name: "Repositories" });
   const fresh = section.getByRole("form", { name: "New repository" });
-  await fresh.getByLabel("Repository URL or path").fill("/srv/plans#next");
+  const place = fresh.getByLabel("Repository URL or path");
+  for (const [path, why] of [
+    [`${code}x`, `There is no folder ${code}x`],
+    [empty, "has no commits yet"],
+  ] as const) {
+    await place.fill(path);
+    await place.press("Escape");
+    await expect(place).toHaveAccessibleDescription(new RegExp(why));
+    await fresh.getByRole("button", { name: "Add repository" }).click();
+    await expect(section.getByRole("listitem")).toHaveCount(0);
+  }
+  await place.fill(`${code}#next`);
   await fresh.getByText("Setup, teardown, files to copy and ports").click();
   await fresh.getByLabel("Setup", { exact: true }).fill("npm ci");
   await fresh.getByLabel("Ports", { exact: true }).fill("4000");
@@ -69,12 +85,12 @@ test("a repository can be added and edited, with errors beside the fields", asyn
   await fresh.getByLabel("Teardown").fill("make clean");
   await fresh.getByRole("button", { name: "Add repository" }).click();
   const row = section.getByRole("listitem");
-  for (const part of ["/srv/plans", "next", "npm ci", "make clean", ".env, config/*.local", "4000-4099"])
+  for (const part of [code, "next", "npm ci", "make clean", ".env, config/*.local", "4000-4099"])
     await expect(row.getByText(part, { exact: true })).toBeVisible();
   await expect(fresh.getByLabel("Repository URL or path")).toHaveValue("");
 
-  await row.getByRole("button", { name: "Edit /srv/plans" }).click();
-  const form = section.getByRole("form", { name: "Repository /srv/plans" });
+  await row.getByRole("button", { name: `Edit ${code}` }).click();
+  const form = section.getByRole("form", { name: `Repository ${code}` });
   await expect(form.getByLabel("Repository URL or path")).toBeFocused();
   await form.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");
   await form.getByRole("button", { name: "Save repository" }).click();
@@ -84,22 +100,22 @@ test("a repository can be added and edited, with errors beside the fields", asyn
   await form.getByLabel("Files to copy").fill("");
   await form.getByLabel("Setup", { exact: true }).fill("");
   // A concurrent change is not overwritten, and the input is kept.
-  const other = { location: "/srv/plans", base_branch: "next", setup: "pnpm install" };
+  const other = { location: code, base_branch: "next", setup: "pnpm install" };
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [other] });
   await form.getByRole("button", { name: "Save repository" }).click();
   await expect(form.getByRole("alert")).toContainText("changed or removed this repository");
   await expect(form.getByLabel("Repository URL or path")).toHaveValue("https://git.example.org/plans.git");
   await form.getByLabel("Repository URL or path").press("Escape");
   await expect(row).toContainText("pnpm install");
-  await row.getByRole("button", { name: "Edit /srv/plans" }).click();
+  await row.getByRole("button", { name: `Edit ${code}` }).click();
   await form.getByLabel("Setup", { exact: true }).fill("");
   await form.getByLabel("Base branch").fill("main");
   await form.getByRole("button", { name: "Save repository" }).click();
-  await expect(row.getByRole("button", { name: "Edit /srv/plans" })).toBeFocused();
+  await expect(row.getByRole("button", { name: `Edit ${code}` })).toBeFocused();
   await expect(row).toContainText("main");
   await expect(row).not.toContainText("pnpm install");
   const { repositories } = await floor.hub.api<Project>("GET", `/api/projects/${project.id}`);
-  expect(repositories).toEqual([{ location: "/srv/plans", base_branch: "main" }]);
+  expect(repositories).toEqual([{ location: code, base_branch: "main" }]);
 });
 
 test("people, runners and the audit trail", async ({ floor }) => {
@@ -148,7 +164,8 @@ test("an empty hub shows the next step", async ({ floor }) => {
   await expect(sidebar(page).getByText("No projects yet")).toBeVisible();
   await expect(sidebar(page).getByText("shopfloor demo")).toBeVisible();
   await sidebar(page).getByRole("button", { name: "Create a project" }).click();
-  await expect(page.getByLabel("Project name and goal")).toBeFocused();
+  const dialog = page.getByRole("dialog", { name: "New project" });
+  await expect(dialog.getByRole("combobox", { name: "Repository" })).toBeFocused();
 });
 
 test("a phone shows the sidebar, then the page, then a sheet", async ({ floor }) => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Workspace } from "../src/protocol";
+import type { Review, Workspace } from "../src/protocol";
 import { expect, live, sidebar, test } from "./fixtures";
 import { projectWithCode, repository, run, runner, screen, session, typeLine } from "./work";
 
@@ -9,7 +9,7 @@ test("one form creates a project and starts an agent", async ({ floor }) => {
   const code = repository(floor);
   const page = await floor.owner();
   const form = page.getByRole("region", { name: "Start your first agent" });
-  await form.getByLabel("Repository URL or path").fill(code);
+  await form.getByRole("combobox", { name: "Repository" }).fill(code);
   await expect(form).toContainText("Creates the project “shop”");
   await form.getByRole("radio", { name: "Command" }).check();
   await form.getByRole("textbox", { name: "Command" }).fill("sh");
@@ -89,6 +89,30 @@ test("tabs survive a reload, have shortcuts, and four can be shown at once", asy
   await expect(strip.getByRole("listitem")).toHaveCount(2);
 });
 
+test("more than four terminals are shown at once", async ({ floor }) => {
+  test.setTimeout(120_000);
+  const project = await projectWithCode(floor);
+  const page = await floor.owner({ viewport: { width: 1600, height: 1000 } });
+  for (let number = 1; number <= 6; number++) {
+    const { id } = await run(floor, project, ["sh", "-c", `echo tile-${number}; exec cat`]);
+    await page.goto(`/s/${id}`);
+    await expect(screen(page)).toContainText(`tile-${number}`);
+  }
+  await page.keyboard.press("Control+Shift+G");
+  await expect(page.locator(".xterm-rows")).toHaveCount(2);
+  await page.getByLabel("Terminals at once").selectOption("6");
+  await expect(page.locator(".xterm-rows")).toHaveCount(6);
+  for (let number = 1; number <= 6; number++) {
+    const tile = page.locator(".tile").filter({ hasText: `tile-${number}` });
+    await expect(tile).toHaveCount(1);
+    await expect(tile).toBeInViewport();
+  }
+  await page.goto("/");
+  await expect(page.getByRole("list", { name: "Screens of running sessions" }).getByRole("link")).toHaveCount(
+    6,
+  );
+});
+
 test("more than sixteen terminals can be open", async ({ floor }) => {
   test.setTimeout(180_000);
   const project = await projectWithCode(floor);
@@ -138,23 +162,45 @@ test("a terminal resumes without gaps after a hub restart", async ({ floor }) =>
   await expect(screen(page)).toContainText("before-2");
 });
 
-test("comments on the diff reach the agent", async ({ floor }) => {
+test("comments on the diff are kept as threads and reach the agent", async ({ floor }) => {
   const project = await projectWithCode(floor);
-  const { id } = await run(floor, project, ["sh", "-c", "printf 'fresh line\\n' > new.txt; exec cat"]);
+  const { id, workspace, activity } = await run(floor, project, [
+    "sh",
+    "-c",
+    "printf 'fresh line\\n' > new.txt; exec cat",
+  ]);
   const page = await floor.owner();
   await page.goto(`/s/${id}`);
   await page.getByRole("button", { name: "Show the diff" }).click();
   const panel = page.getByRole("complementary", { name: "Changes in the workspace" });
   await expect(panel).toContainText("fresh line");
   await panel.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
-  await page.getByLabel("Comment for the agent").fill("why is this here?");
+  await panel.getByLabel("Comment on line 1 of new.txt", { exact: true }).last().fill("why is this here?");
   await panel.getByRole("button", { name: "Add comment" }).click();
   await page.reload();
-  await expect(panel).toContainText("why is this here?");
-  await panel.getByRole("button", { name: "Send to agent" }).click();
+  const thread = panel.getByRole("article", { name: "Comments on new.txt:1" });
+  await expect(thread).toContainText("why is this here?");
+  await expect(thread).toContainText("Open");
+  await panel.getByRole("button", { name: "Send back (1 comment)" }).click();
   await expect(screen(page)).toContainText("new.txt:1");
   await expect(screen(page)).toContainText("why is this here?");
-  await expect(panel.getByRole("button", { name: "Send to agent" })).toHaveCount(0);
+  await expect(thread).toContainText("Sent");
+  await expect(panel.getByRole("button", { name: "Send back", exact: true })).toBeDisabled();
+
+  await test.step("an answer appears in the thread, on the activity too", async () => {
+    const { threads } = await floor.hub.api<Review>("GET", `/api/workspaces/${workspace}/review`);
+    const reply = `/api/review-threads/${threads[0]?.id}/reply`;
+    await floor.hub.api("POST", reply, { text: "It greets the reader." });
+    await expect(thread).toContainText("It greets the reader.");
+    await page.goto(`/p/${project.id}/a/${activity}`);
+    const shown = page.getByRole("button", { name: "Changes (1 comment)" }).first();
+    await expect(shown).toHaveAttribute("aria-expanded", "true");
+    const there = page.getByRole("article", { name: "Comments on new.txt:1" });
+    await expect(there).toContainText("It greets the reader.");
+    await there.getByRole("button", { name: "Resolve" }).click();
+    await expect(there).toContainText("Resolved");
+    await expect(page.getByRole("button", { name: "Changes", exact: true })).toBeVisible();
+  });
 });
 
 test("terminal output triggers no answers, links, copies or scripts", async ({ floor }) => {
@@ -262,12 +308,12 @@ test("a waiting agent notifies its owner on all pages", async ({ floor }) => {
   });
   const needs = sidebar(page).getByRole("region", { name: "Needs you" });
   await expect(needs.getByRole("link", { name: /Waiting/ })).toBeVisible({ timeout: 20_000 });
-  await expect(page).toHaveTitle(/^\(1\) waiting — /);
+  await expect(page).toHaveTitle(/^\(1 needs you\) /);
   await expect
     .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
     .toHaveLength(1);
   const bo = await floor.guest("Bo");
-  await expect(bo).not.toHaveTitle(/waiting/);
+  await expect(bo).not.toHaveTitle(/needs? you\)/);
 
   await needs.getByRole("link", { name: /Waiting/ }).click();
   await expect(page).toHaveURL(`/s/${asker.id}`);
@@ -276,7 +322,7 @@ test("a waiting agent notifies its owner on all pages", async ({ floor }) => {
   await typeLine(page, "y");
   await expect(screen(page)).toContainText("thanks");
   await expect(needs).toHaveCount(0, { timeout: 20_000 });
-  await expect(page).not.toHaveTitle(/waiting/);
+  await expect(page).not.toHaveTitle(/needs? you\)/);
 });
 
 test("sessions can be found in the palette and stopped after a confirmation", async ({ floor }) => {
@@ -342,7 +388,7 @@ test("earlier output is available as text", async ({ floor }) => {
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("the owner's window sets the size, and others see the whole screen", async ({ floor }) => {
+test("the window that types sets the size, and others see the whole screen", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const ann = await floor.owner();
@@ -370,10 +416,67 @@ test("the owner's window sets the size, and others see the whole screen", async 
       return inner && outer ? inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1 : false;
     });
   await expect.poll(fits).toBe(true);
+  // Another view of the owner only watches: nothing changes, and nothing changes when it leaves.
+  const phone = await floor.owner({ viewport: { width: 390, height: 844 } });
+  await phone.goto(`/s/${id}`);
+  await expect(screen(phone)).toContainText(`${rows} ${cols}`);
+  expect(await size()).toEqual([rows, cols]);
+  await expect(phone.locator(".xterm-rows > div")).toHaveCount(rows);
+  // It takes the size when its person types there.
+  await typeLine(phone, "echo from the phone");
+  await expect(phone.locator(".xterm-rows > div")).not.toHaveCount(rows);
+  await phone.close();
+  expect(await size()).toEqual([rows, cols]);
   await ann.setViewportSize({ width: 900, height: 600 });
   await expect(async () => expect((await size())[1]).toBeLessThan(cols)).toPass();
   const [after] = await size();
   await expect(bo.locator(".xterm-rows > div")).toHaveCount(after);
+});
+
+test("the owner hands the keyboard over, and takes it back with one key", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const ann = await floor.owner();
+  const bo = await floor.guest("Bo");
+  await ann.goto(`/s/${id}`);
+  await expect(screen(ann)).toContainText(/[#$]/);
+  await bo.goto(`/s/${id}`);
+  await expect(screen(bo)).toContainText(/[#$]/);
+  await bo.locator(".xterm-screen").click();
+  await bo.keyboard.type("x");
+  await expect(bo.getByText("owns this session")).toBeVisible();
+  await bo.getByRole("button", { name: "Request the keyboard" }).click();
+  await expect(ann.getByText("Bo asks for the keyboard")).toBeVisible();
+  await expect(ann.getByRole("region", { name: "Needs you" })).toContainText("Keyboard?");
+  await ann.getByRole("button", { name: "Hand over" }).click();
+  await expect(ann.getByText("Bo has the keyboard of this session")).toBeVisible();
+  await expect(bo.getByText("handed you the keyboard")).toBeVisible();
+  await expect(async () => {
+    await typeLine(bo, "clear; echo from-$((40 + 2))");
+    await expect(screen(ann)).toContainText("from-42", { timeout: 2_000 });
+  }).toPass();
+  await ann.locator(".xterm-screen").click();
+  await ann.keyboard.press("Control+Shift+E");
+  await expect(ann.getByText("has the keyboard")).toHaveCount(0);
+  await expect(bo.getByText("handed you the keyboard")).toHaveCount(0);
+  await bo.locator(".xterm-screen").click();
+  await bo.keyboard.type("mischief");
+  await expect(bo.getByRole("button", { name: "Request the keyboard" })).toBeVisible();
+  await typeLine(ann, "echo alone");
+  await expect(screen(ann)).toContainText("alone");
+  await expect(screen(ann)).not.toContainText("mischief");
+});
+
+test("running sessions have small pictures that open their terminals", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh", "-c", "echo picture-$((40 + 2)); exec cat"]);
+  const page = await floor.owner();
+  await page.goto("/terminals");
+  const picture = page.getByRole("list", { name: "Screens of running sessions" }).getByRole("link");
+  await expect(picture).toContainText("picture-42");
+  await picture.click();
+  await expect(page).toHaveURL(`/s/${id}`);
+  await expect(screen(page)).toContainText("picture-42");
 });
 
 test("a flood of output does not block the page, and Ctrl-C ends it", async ({ floor }) => {

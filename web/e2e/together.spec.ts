@@ -6,7 +6,8 @@ test("changes appear on other pages", async ({ floor }) => {
 
   await test.step("a project", async () => {
     await ann.getByRole("button", { name: "New project" }).click();
-    await ann.getByLabel("Project name and goal").fill("Payments rewrite\n\nNo downtime.");
+    await ann.getByLabel("Name", { exact: true }).fill("Payments rewrite");
+    await ann.getByLabel("Goals (optional)").fill("No downtime.");
     await ann.getByLabel("Read-write").check();
     await ann.getByRole("button", { name: "Create project" }).click();
     await expect(ann).toHaveURL(/\/p\/prj_/);
@@ -155,7 +156,7 @@ test("unread counts, mentions and reading", async ({ floor }) => {
   await floor.say(project, "second for @Bo Lee");
   const row = sidebar(bo).getByRole("link", { name: /^Plans/ });
   await expect(row).toContainText("1 mention, 2 unread");
-  await expect(bo).toHaveTitle(/^\(@1\)/);
+  await expect(bo).toHaveTitle(/^\(1 needs you\) /);
   await row.click();
   await expect(bo.getByText("New", { exact: true })).toBeVisible();
   await expect(bo.getByText("@Bo Lee")).toBeVisible();

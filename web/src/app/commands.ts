@@ -126,6 +126,14 @@ function ofSessions(): Command[] {
         run: resume,
       });
     }
+    if (mine)
+      found.push({
+        id: "hand off",
+        icon: "send",
+        title: "Hand off to a fresh session",
+        detail: "Ctrl+H",
+        run: () => dialogs.show({ kind: "handoff", session: id }),
+      });
     found.push(go("recording", "film", "Play the recording", title, `/s/${id}/recording`));
     found.push(
       go("its activity", "active", "Show the activity", title, `/p/${shown.project}/a/${shown.activity}`),
@@ -133,7 +141,7 @@ function ofSessions(): Command[] {
     const add = (icon: Command["icon"], words: string, keys: string, run: () => void) =>
       found.push({ id: `terminal ${words}`, icon, title: words, detail: keys, run });
     add("diff", "Toggle the diff", "Ctrl+Shift+D", () => (tabs.diff = !tabs.diff));
-    add("grid", "Toggle one or four terminals", "Ctrl+Shift+G", () => (tabs.grid = !tabs.grid));
+    add("grid", "Toggle one terminal or a grid", "Ctrl+Shift+G", () => (tabs.grid = !tabs.grid));
     add(
       "reader",
       "Screen reader mode for terminals",
@@ -206,6 +214,7 @@ function verbs(logOut: () => void): Command[] {
         attempt(hub.call({ verb: "floor.thaw", input: {} }), "Thawed"),
       );
     add("plus", "New project", "shopfloor project create", () => dialogs.show({ kind: "create-project" }));
+    add("spark", "Show the first steps", "", showSteps);
     add("people", "Invite a person", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
     add("key", "Create a token", "shopfloor token create", () => navigation.go("/settings"));
   }
@@ -218,6 +227,13 @@ function verbs(logOut: () => void): Command[] {
   add("search", "Keyboard shortcuts", "?", () => dialogs.show({ kind: "shortcuts" }));
   add("close", "Log out", "", logOut);
   return found;
+}
+
+/** Brings the first steps back: those of the project on screen, otherwise the form that starts the first agent. */
+export function showSteps(): void {
+  const project = projectOf(navigation.route);
+  preferences.chooseSteps(project ?? "home", "shown");
+  navigation.go(project ? { name: "project", project } : { name: "home" });
 }
 
 /** Runs a command whose result is not visible on screen, and shows a notice. */

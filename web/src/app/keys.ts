@@ -1,13 +1,12 @@
 import { canWrite } from "../state/projects/access";
-import { openApprovals } from "../state/needs/approvals";
+import { needs, placeOfNeed } from "../state/needs/needs";
 import { dialogs } from "../state/shell/dialogs.svelte";
 import { navigation } from "../state/shell/navigation.svelte";
+import { notices } from "../state/shell/notices.svelte";
 import { preferences } from "../state/shell/preferences.svelte";
-import { projectOf } from "../state/shell/route";
+import { isBoard, projectOf } from "../state/shell/route";
 import { selection } from "../state/tasks/selection.svelte";
 import { hub } from "../state/hub/hub.svelte";
-import { waitingFor } from "../state/execution/sessions";
-import { escalationsFor } from "../state/workers/workers";
 import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
 /** The shortcuts in the order of the dialog that `?` opens. */
@@ -23,8 +22,9 @@ export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
   { keys: ["e"], does: "Edit the description" },
   { keys: ["a"], does: "Start an agent" },
   { keys: ["t"], does: "Terminals" },
-  { keys: ["w"], does: "Oldest open request" },
+  { keys: ["w"], does: "What needs you first" },
   { keys: ["b"], does: "Project board" },
+  { keys: ["i"], does: "Task list" },
   { keys: ["g"], does: "Task graph" },
   { keys: ["o"], does: "Project workers" },
   { keys: ["+"], does: "Add tasks; in the graph: zoom in" },
@@ -32,10 +32,14 @@ export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
   { keys: ["+", "-"], does: "On a task of the board: raise or lower its priority" },
   { keys: ["/"], does: "Search tasks" },
   { keys: ["← →"], does: "Board: change column; graph: follow the arrows" },
+  { keys: ["c", "a"], does: "On an ended activity: complete or abandon it" },
+  { keys: ["u"], does: "Undo, while the notice offers it" },
   { keys: ["!"], does: "Stop everything (asks first)" },
   { keys: ["Ctrl", "1…9"], does: "Terminal tab 1 to 9" },
   { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
-  { keys: ["Ctrl", "Shift", "G"], does: "One terminal or four" },
+  { keys: ["Ctrl", "Shift", "G"], does: "One terminal or a grid" },
+  { keys: ["Ctrl", "Shift", "E"], does: "Take the keyboard of your session back" },
+  { keys: ["Ctrl", "H"], does: "In a terminal: hand the session off" },
   { keys: ["Ctrl", "Shift", "D"], does: "Toggle the diff" },
   { keys: ["Ctrl", "Shift", "F"], does: "Search the terminal" },
   { keys: ["Ctrl", "Shift", "C"], does: "Copy the selection in the terminal" },
@@ -75,12 +79,14 @@ const SINGLE: Record<string, () => void> = {
   t: () => hub.floor.me && navigation.go({ name: "terminals", project: null }),
   w: nextWaiting,
   b: () => toWork("tasks"),
+  i: () => toWork("list"),
   g: () => toWork("graph"),
   o: () => toWork("workers"),
   "+": addTasks,
   "/": () => document.querySelector<HTMLElement>("[data-find]")?.focus(),
   "!": () => hub.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
   p: () => hub.floor.me?.user && dialogs.show({ kind: "create-project" }),
+  u: () => notices.accept(),
   "[": () => (preferences.floorOpen = !preferences.floorOpen),
   "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
 };
@@ -92,16 +98,11 @@ function newActivity(): void {
 }
 
 function nextWaiting(): void {
-  const [request] = openApprovals(hub.floor);
-  if (request) return navigation.go({ name: "approval", approval: request.id });
-  const [asked] = escalationsFor(hub.floor);
-  const [first] = waitingFor(hub.floor);
-  if (asked && (!first || asked.created_at < first.state.since))
-    navigation.go({ name: "escalation", escalation: asked.id });
-  else if (first) navigation.go({ name: "session", session: first.id });
+  const [first] = needs(hub.floor);
+  if (first) navigation.go(placeOfNeed(first));
 }
 
-function toWork(place: "tasks" | "graph" | "workers"): void {
+function toWork(place: "tasks" | "list" | "graph" | "workers"): void {
   const project = projectHere();
   if (project) navigation.go(`/p/${project}/${place}`);
 }
@@ -110,9 +111,12 @@ function toWork(place: "tasks" | "graph" | "workers"): void {
 function leave(): void {
   const { route } = navigation;
   if (selection.ids.size > 0) selection.clear();
-  else if ((route.name === "tasks" || route.name === "graph") && route.task)
-    navigation.go({ ...route, task: null });
+  else if (isBoard(route) && route.task) navigation.go({ ...route, task: null });
   else if (route.name === "workers" && route.worker) navigation.go({ ...route, worker: null });
+  else if (route.name === "executions" && route.execution) navigation.go(`/p/${route.project}/executions`);
+  else if (route.name === "schedules" && route.schedule) navigation.go(`/p/${route.project}/schedules`);
+  else if (route.name === "recipes" && route.recipe && !route.edit)
+    navigation.go(`/p/${route.project}/recipes`);
   else if (route.name === "activity" || route.name === "project-settings") {
     navigation.go({ name: "project", project: route.project });
   }

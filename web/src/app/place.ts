@@ -1,11 +1,9 @@
 import type { Place } from "../protocol";
-import { openApprovals } from "../state/needs/approvals";
+import { needs, needWords } from "../state/needs/needs";
 import type { Floor } from "../state/hub/floor";
 import { taskLine } from "../state/tasks/board";
-import { isWork, type Route, sessionOf } from "../state/shell/route";
-import { waitingFor } from "../state/execution/sessions";
+import { isPlan, isWork, type Route, sessionOf } from "../state/shell/route";
 import { unreadTotal } from "../state/projects/tree";
-import { escalationsFor } from "../state/workers/workers";
 
 /** The place to report as this person's presence. */
 export function placeOf(floor: Floor, route: Route): Place | null {
@@ -13,6 +11,7 @@ export function placeOf(floor: Floor, route: Route): Place | null {
   if (session) return { project: session.project, activity: session.activity };
   if ((route.name === "terminals" || route.name === "recordings") && route.project)
     return { project: route.project, activity: null };
+  if (isPlan(route)) return { project: route.project, activity: null };
   if (isWork(route))
     return { project: route.project, activity: taskLine(floor, taskOf(route))?.activity ?? null };
   const line = route.name === "task" ? taskLine(floor, route.task) : undefined;
@@ -22,13 +21,12 @@ export function placeOf(floor: Floor, route: Route): Place | null {
   return null;
 }
 
-/** The tab's title: open requests or unread messages, then the page. */
+/** The tab's title: the number of needs or unread messages, then the page. */
 export function titleFor(floor: Floor, route: Route): string {
-  const waiting = openApprovals(floor).length + waitingFor(floor).length + escalationsFor(floor).length;
-  if (waiting > 0) return `(${waiting}) waiting — ${nameOfPlace(floor, route)}`;
-  const { count, mentions } = unreadTotal(floor);
-  const mark = mentions > 0 ? `(@${mentions}) ` : count > 0 ? `(${count}) ` : "";
-  return `${mark}${nameOfPlace(floor, route)}`;
+  const needed = needWords(needs(floor).length);
+  if (needed) return `(${needed}) ${nameOfPlace(floor, route)}`;
+  const { count } = unreadTotal(floor);
+  return `${count > 0 ? `(${count}) ` : ""}${nameOfPlace(floor, route)}`;
 }
 
 function nameOfPlace(floor: Floor, route: Route): string {
@@ -42,13 +40,14 @@ function nameOfPlace(floor: Floor, route: Route): string {
   if (route.name === "terminals" && !project) return "Terminals · Shopfloor";
   const activity = route.name === "activity" ? floor.activities.get(route.activity) : undefined;
   if (activity) return `${activity.name} · Shopfloor`;
-  if (project && isWork(route)) return `${WORD[route.name]} · ${project.name} · Shopfloor`;
+  if (project && (isWork(route) || isPlan(route))) return `${WORD[route.name]} · ${project.name} · Shopfloor`;
   if (project) return `${project.name} · Shopfloor`;
   return "Shopfloor";
 }
 
 const WORD = {
   tasks: "Board",
+  list: "List",
   graph: "Graph",
   workers: "Workers",
   decisions: "Decisions",
@@ -56,6 +55,10 @@ const WORD = {
   escalations: "Needs you",
   work: "Task settings",
   merge: "Merge queue",
+  recipes: "Recipes",
+  executions: "Executions",
+  schedules: "Schedules",
+  artifacts: "Artifacts",
 } as const;
 
 function taskOf(route: Route): string | null {

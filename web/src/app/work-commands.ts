@@ -5,7 +5,9 @@ import { taskLine } from "../state/tasks/board";
 import { dialogs } from "../state/shell/dialogs.svelte";
 import { valuesOf } from "../lib/layered";
 import { navigation } from "../state/shell/navigation.svelte";
-import { taskPath } from "../state/shell/route";
+import { executionsOf } from "../state/recipes/executions";
+import { lookOf } from "../state/recipes/words";
+import { executionPath, taskPath } from "../state/shell/route";
 import { hub } from "../state/hub/hub.svelte";
 import { escalationsFor, isUp, workersOf } from "../state/workers/workers";
 import { titleOf } from "../state/projects/words";
@@ -24,8 +26,16 @@ export function workHere(): Command[] {
   const writes = canWrite(floor.me, project);
   const found: Command[] = writes ? [...ofTask(), ...verbs(id, name)] : [];
   found.push(go("board", "board", "Board", name, `/p/${id}/tasks`));
+  found.push(go("list", "audit", "Task list", name, `/p/${id}/list`));
   found.push(go("graph", "graph", "Task graph", name, `/p/${id}/graph`));
   found.push(go("workers", "workers", "Workers", name, `/p/${id}/workers`));
+  found.push(go("recipes", "audit", "Recipes", name, `/p/${id}/recipes`));
+  found.push(go("executions", "graph", "Executions", name, `/p/${id}/executions`));
+  found.push(go("schedules", "history", "Schedules", name, `/p/${id}/schedules`));
+  found.push(go("artifacts", "folder", "Artifacts", name, `/p/${id}/artifacts`));
+  if (writes) found.push(go("new recipe", "plus", "New recipe", name, `/p/${id}/recipes/new`));
+  for (const one of executionsOf(floor, id).slice(0, 50))
+    found.push(go(one.id, "graph", one.name, `Execution · ${lookOf(one).word}`, executionPath(one)));
   found.push(go("decisions", "audit", "Decisions", name, `/p/${id}/decisions`));
   found.push(go("metrics", "plot", "Metrics", name, `/p/${id}/metrics`));
   found.push(go("escalations", "waiting", "Open requests in this project", name, `/p/${id}/escalations`));

@@ -12,3 +12,9 @@ export function plain(text: string): string {
 export function bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
+
+/** A text of the hub as a sentence: with a capital letter and a full stop. */
+export function sentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/u.test(start) ? start : `${start}.`;
+}

@@ -39,6 +39,15 @@ export function logOut(): Promise<void> {
   return ask("POST", "/api/logout");
 }
 
+/** The content of an artifact. */
+export async function contentOf(path: string): Promise<ArrayBuffer> {
+  const response = await fetch(path, { credentials: "same-origin", cache: "no-store" }).catch(() => {
+    throw new Failure(unreachable());
+  });
+  if (!response.ok) throw new Failure(await problemOf(response));
+  return response.arrayBuffer();
+}
+
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";

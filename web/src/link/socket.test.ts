@@ -182,11 +182,11 @@ describe("the link", () => {
   it("reports the current page again after reconnecting", async () => {
     const { link, last } = setUp();
     last().goLive();
-    link.look({ project: "p", activity: null });
+    link.look({ project: "p", activity: null }, true);
     last().drop(1013);
     await vi.advanceTimersByTimeAsync(500);
     last().goLive();
-    expect(last().sent).toContainEqual({ type: "look", at: { project: "p", activity: null } });
+    expect(last().sent).toContainEqual({ type: "look", at: { project: "p", activity: null }, visible: true });
   });
 });
 

@@ -46,6 +46,7 @@ export class Link {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watchdog: ReturnType<typeof setInterval> | undefined;
   #place: Place | null = null;
+  #visible = false;
   #openedAt = 0;
   #heardAt = 0;
   #ready = false;
@@ -91,10 +92,11 @@ export class Link {
     return ("value" in got ? got.value : undefined) as AnswerTo<V>;
   }
 
-  /** Reports the current page to others; null for none. */
-  look(place: Place | null): void {
+  /** Reports the current page to others, null for none, and whether somebody looks at it. */
+  look(place: Place | null, visible: boolean): void {
     this.#place = place;
-    if (this.#ready) this.#send(lookFrame(place));
+    this.#visible = visible;
+    if (this.#ready) this.#send(lookFrame(place, visible));
   }
 
   /** Sends a frame without an answer; returns false without a connection. */
@@ -186,7 +188,7 @@ export class Link {
     this.#attempt = 0;
     this.#staleSince = null;
     this.#ready = true;
-    if (this.#place) this.#send(lookFrame(this.#place));
+    if (this.#place || this.#visible) this.#send(lookFrame(this.#place, this.#visible));
     for (const request of this.#requests.all()) this.#sendRequest(request);
     this.#become({ phase: "live" });
   }
@@ -266,8 +268,8 @@ function deadline(call: Call): number {
   return /^(workspace|recording|session)\./.test(call.verb) ? RUNNER_DEADLINE_MS : ANSWER_DEADLINE_MS;
 }
 
-function lookFrame(place: Place | null): ToHub {
-  return place ? { type: "look", at: place } : { type: "look" };
+function lookFrame(place: Place | null, visible: boolean): ToHub {
+  return { type: "look", ...(place ? { at: place } : {}), ...(visible ? { visible } : {}) };
 }
 
 function gone(detail: string): Problem {

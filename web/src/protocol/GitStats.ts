@@ -10,6 +10,10 @@ export type GitStats = {
  */
 checked_out?: CheckedOut, 
 /**
+ * The commit that is checked out; absent before the first one, and when its runner does not say.
+ */
+head?: string, 
+/**
  * Commits that the base does not have.
  */
 ahead: number, 

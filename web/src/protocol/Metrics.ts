@@ -27,7 +27,7 @@ interventions: number,
  */
 interventions_per_task: number, 
 /**
- * Tasks finished in that time: done, failed or cancelled.
+ * Tasks finished in that time: done or failed.
  */
 over: number, 
 /**
@@ -39,7 +39,7 @@ context_scores: Array<number>,
  */
 context_score: number | null, 
 /**
- * The speed-up, in hundredths: successful worker time divided by wall time with any worker active.
+ * The speed-up, in hundredths: successful worker time divided by wall time with any successful work; never below 100.
  */
 speed_up: number | null, 
 /**

@@ -19,7 +19,7 @@ done: number,
  */
 failed: number, 
 /**
- * Tasks finished in that time: done, failed or cancelled.
+ * Tasks finished in that time: done or failed.
  */
 over: number, 
 /**
@@ -40,7 +40,7 @@ context_scores: Array<number>,
  */
 context_score: number | null, 
 /**
- * The speed-up, in hundredths; `null`: no worker was active.
+ * The speed-up, in hundredths; `null`: there was no successful work.
  */
 speed_up: number | null, 
 /**

@@ -6,7 +6,7 @@ import type { Timestamp } from "./Timestamp";
 import type { UserRef } from "./UserRef";
 
 /**
- * One machine's execution plane.
+ * A runner lets Shopfloor start agents on a machine.
  */
 export type Runner = { 
 /**

@@ -60,6 +60,10 @@ priority: number,
  */
 needs: Array<string>, 
 /**
+ * Short names to group and find tasks by.
+ */
+labels: Array<string>, 
+/**
  * Its status.
  */
 status: TaskStatus, 

@@ -39,6 +39,10 @@ priority?: number,
  */
 needs?: Array<string>, 
 /**
+ * Short names to group and find tasks by, such as `ui`: letters, digits and `-_./`, at most 10 of at most 40 characters.
+ */
+labels?: Array<string>, 
+/**
  * Its activity; default: a new one, when the work starts.
  */
 activity?: ActivityId, };

@@ -34,6 +34,10 @@ priority?: number,
  */
 needs?: Array<string>, 
 /**
+ * Short names to group and find tasks by.
+ */
+labels?: Array<string>, 
+/**
  * Refuse with `conflict` unless the task was edited this many times.
  */
 expected_edits?: number, };

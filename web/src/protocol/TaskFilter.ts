@@ -26,6 +26,10 @@ activity?: ActivityId,
  */
 worker?: WorkerId, 
 /**
+ * Only those with this label.
+ */
+label?: string, 
+/**
  * Only the one with this short name, such as `CALC-12`, in any case; several if projects have the same key.
  */
 short?: string, 

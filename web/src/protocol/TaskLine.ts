@@ -44,6 +44,14 @@ reason: string | null,
  */
 priority: number, 
 /**
+ * Short names to group and find tasks by.
+ */
+labels: Array<string>, 
+/**
+ * Abilities that its worker must have.
+ */
+needs: Array<string>, 
+/**
  * How many workers have had it.
  */
 attempt: number, 

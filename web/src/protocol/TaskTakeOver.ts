@@ -15,6 +15,14 @@ runner?: RunnerId,
  */
 agent?: string, 
 /**
+ * The model; default: the profile's, or the same as before.
+ */
+model?: string, 
+/**
+ * The agent profile that its worker follows.
+ */
+profile?: string, 
+/**
  * The program and its arguments, for the agent `command`: what somebody else chose runs only when it is said here.
  */
 argv?: Array<string>, 

@@ -40,7 +40,11 @@ call: Call, } | { "type": "look",
 /**
  * The place; absent when nothing in particular.
  */
-at?: Place, } | { "type": "watch", 
+at?: Place, 
+/**
+ * Whether somebody looks at the page: it is visible and in use. Then nothing is sent to other devices.
+ */
+visible?: boolean, } | { "type": "watch", 
 /**
  * Chosen by the client, unique among its open channels.
  */
@@ -68,4 +72,9 @@ cols: number,
 /**
  * Its height.
  */
-rows: number, };
+rows: number, 
+/**
+ * Its person types there, or asks for its size: the terminal follows this view until it leaves or another takes
+ * the size.
+ */
+take?: boolean, };

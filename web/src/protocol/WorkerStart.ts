@@ -7,9 +7,13 @@ import type { Sandbox } from "./Sandbox";
  */
 export type WorkerStart = { 
 /**
- * The adapter's name.
+ * The adapter's name; needed without a profile.
  */
-agent: string, 
+agent?: string, 
+/**
+ * The agent profile that they follow: agent, model, sandbox, labels and budget, unless given here, and its prompt.
+ */
+profile?: string, 
 /**
  * How many; default: 1.
  */

@@ -10,6 +10,13 @@ export const ICONS = {
   checking: "M8 8m-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0M8 8m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0",
   starting: "M8 2.5a5.5 5.5 0 0 1 5.5 5.5M8 13.5A5.5 5.5 0 0 1 2.5 8",
   idle: "M8 8m-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0M6.5 6v4M9.5 6v4",
+  squareActive: "M2.5 3h11v10h-11ZM6.5 5.5L10.5 8L6.5 10.5Z",
+  squareWaiting: "M2.5 3h11v10h-11ZM8 5.3v3.2M8 10.6v.2",
+  squareIdle: "M2.5 3h11v10h-11ZM6.5 6v4M9.5 6v4",
+  squareStarting: "M6 3H2.5v10H6M10 3h3.5v10H10",
+  squareCompleted: "M2.5 3h11v10h-11ZM5.5 8.2l1.8 1.8L10.6 6.3",
+  squareFailed: "M2.5 3h11v10h-11ZM6 6l4 4M10 6l-4 4",
+  squareOffline: "M2.5 3h11v10h-11ZM2.5 13l11-10",
   offline: "M2 2l12 12M4.5 7.5a5 5 0 0 1 1.6-1M8 6a5 5 0 0 1 3.5 1.5M6.3 9.6a2.4 2.4 0 0 1 3.4 0M8 12v.2",
   online: "M2.5 6.2a8 8 0 0 1 11 0M4.5 8.4a5 5 0 0 1 7 0M6.5 10.4a2.2 2.2 0 0 1 3 0M8 12.4v.2",
   sync: "M13 5.5A5.5 5.5 0 0 0 3.2 5M3 2.5V5h2.5M3 10.5A5.5 5.5 0 0 0 12.8 11M13 13.5V11h-2.5",
@@ -67,3 +74,19 @@ export const ICONS = {
 
 /** The name of an icon. */
 export type IconName = keyof typeof ICONS;
+
+/** The states of a session, which is a screen: its icons are square, those of activities and tasks round. */
+const SQUARE = {
+  active: "squareActive",
+  waiting: "squareWaiting",
+  idle: "squareIdle",
+  starting: "squareStarting",
+  completed: "squareCompleted",
+  failed: "squareFailed",
+  offline: "squareOffline",
+} as const;
+
+/** The icon of a state in a square, or of the same name without one. */
+export function squareIcon<T extends IconName>(tone: T): IconName {
+  return tone in SQUARE ? SQUARE[tone as keyof typeof SQUARE] : tone;
+}

@@ -57,6 +57,7 @@ export type Form = {
   criteria: readonly Draft[];
   files: string;
   needs: string;
+  labels: string;
   deps: readonly string[];
   priority: number;
   activity: string;
@@ -67,12 +68,14 @@ export function taskOf(form: Form): TaskAdd {
   const acceptance = form.criteria.flatMap((one) => criterionOf(one) ?? []);
   const files = listOf(form.files);
   const needs = listOf(form.needs);
+  const labels = listOf(form.labels);
   return {
     description: form.description,
     ...(form.context.trim() ? { context: form.context } : {}),
     ...(acceptance.length > 0 ? { acceptance } : {}),
     ...(files.length > 0 ? { files } : {}),
     ...(needs.length > 0 ? { needs } : {}),
+    ...(labels.length > 0 ? { labels } : {}),
     ...(form.deps.length > 0 ? { deps: [...form.deps] } : {}),
     ...(form.priority === 5 ? {} : { priority: form.priority }),
     ...(form.activity ? { activity: form.activity } : {}),

@@ -21,6 +21,9 @@ export const ACT: Record<Act, { verb: string; doing: string; done: string }> = {
 /** The hub handles this many requests of a page at once; others of this page wait behind them. */
 const AT_ONCE = 8;
 
+/** How long a change takes to arrive, at most. */
+const GIVEN_MS = 5000;
+
 /** Changes many tasks, one request each, and reports what failed. */
 class Bulk {
   /** How far the current act is. */
@@ -54,9 +57,15 @@ class Bulk {
   /** Sets the priority, or changes it by some steps. */
   prioritise(tasks: readonly TaskLine[], to: { priority: number } | { by: number }): Promise<void> {
     return this.#run("prioritise", tasks, async (task) => {
-      const priority = "by" in to ? stepped(task.priority, to.by) : to.priority;
-      if (priority !== task.priority)
+      // The answer may come before the change that everybody gets: the next step starts from the answer.
+      const given = this.#given.get(task.id);
+      const now = given?.before === task.priority ? given.priority : task.priority;
+      const priority = "by" in to ? stepped(now, to.by) : to.priority;
+      if (priority !== now) {
         await hub.call({ verb: "task.edit", task: task.id, input: { priority } });
+        this.#given.set(task.id, { before: task.priority, priority });
+        setTimeout(() => this.#given.delete(task.id), GIVEN_MS);
+      }
       this.said = tasks.length === 1 ? `${task.short}: priority ${priority}` : this.said;
     });
   }
@@ -65,6 +74,9 @@ class Bulk {
   forget(): void {
     this.failed = [];
   }
+
+  // Priorities that the hub has accepted and that the board may not show yet.
+  readonly #given = new Map<TaskId, { before: number; priority: number }>();
 
   // One act after another: a second step of a priority starts from the first.
   #run(act: Act, tasks: readonly TaskLine[], call: (task: TaskLine) => Promise<unknown>): Promise<void> {

@@ -10,6 +10,7 @@ const task = {
   acceptance: [matches, slow],
   files: ["src/a.ts"],
   needs: [],
+  labels: ["ui"],
   deps: ["tsk_1"],
   priority: 5,
   edits: 3,
@@ -24,6 +25,13 @@ describe("editing a task", () => {
       deps: [],
       expected_edits: 3,
     });
+  });
+
+  it("replaces the labels", () => {
+    expect(formOf(task).labels).toBe("ui");
+    const labels = "ui, area/web";
+    expect(changesOf(task, { ...formOf(task), labels })?.labels).toEqual(["ui", "area/web"]);
+    expect(changesOf(task, { ...formOf(task), labels: "" })?.labels).toEqual([]);
   });
 
   it("keeps criteria that the form cannot show", () => {

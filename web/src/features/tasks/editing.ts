@@ -31,6 +31,7 @@ export function formOf(task: Task): Form {
     criteria: task.acceptance.map(draftOf),
     files: task.files.join(", "),
     needs: task.needs.join(", "),
+    labels: task.labels.join(", "),
     deps: task.deps,
     priority: task.priority,
     activity: task.activity ?? "",
@@ -54,6 +55,7 @@ export function changesOf(task: Task, form: Form): TaskEdit | null {
     ...(JSON.stringify(acceptance) === JSON.stringify(task.acceptance) ? {} : { acceptance }),
     ...(form.files === before.files ? {} : { files: listOf(form.files) }),
     ...(form.needs === before.needs ? {} : { needs: listOf(form.needs) }),
+    ...(form.labels === before.labels ? {} : { labels: listOf(form.labels) }),
     ...(form.deps.join() === before.deps.join() ? {} : { deps: [...form.deps] }),
     ...(form.priority === before.priority ? {} : { priority: form.priority }),
   };

@@ -93,27 +93,47 @@ export function isPlain(agent: string): boolean {
   return agent === "shell" || agent === "command";
 }
 
-/** Splits a command line into program and arguments; supports quotes and backslashes, but no other shell syntax. */
-export function argvOf(line: string): string[] {
-  const found: string[] = [];
+/** A command line in words: `bare` says which ones had no quotes, `open` whether a quote is not closed. */
+export type ReadLine = { argv: string[]; bare: boolean[]; open: boolean };
+
+/** Reads a command line with the quotes and backslashes of a shell, but no other shell syntax. */
+export function readLine(line: string): ReadLine {
+  const [argv, bare]: [string[], boolean[]] = [[], []];
   let word: string | null = null;
+  let plain = true;
   let quote: string | null = null;
+  const end = () => {
+    if (word === null) return;
+    argv.push(word);
+    bare.push(plain);
+    [word, plain] = [null, true];
+  };
   for (let at = 0; at < line.length; at++) {
     const letter = line[at] ?? "";
-    if (letter === "\\" && quote !== "'" && at + 1 < line.length) word = (word ?? "") + line[++at];
-    else if (quote) {
+    const next = line[at + 1];
+    // In double quotes, only these letters are escaped; in single quotes, none.
+    const escapes = quote === null ? next !== undefined : quote === '"' && next && '$`"\\'.includes(next);
+    if (letter === "\\" && escapes) {
+      word = (word ?? "") + next;
+      plain = false;
+      at++;
+    } else if (quote) {
       if (letter === quote) quote = null;
       else word = (word ?? "") + letter;
     } else if (letter === '"' || letter === "'") {
       quote = letter;
       word ??= "";
-    } else if (/\s/u.test(letter)) {
-      if (word !== null) found.push(word);
-      word = null;
-    } else word = (word ?? "") + letter;
+      plain = false;
+    } else if (/\s/u.test(letter)) end();
+    else word = (word ?? "") + letter;
   }
-  if (word !== null) found.push(word);
-  return found;
+  end();
+  return { argv, bare, open: quote !== null };
+}
+
+/** Splits a command line into program and arguments. */
+export function argvOf(line: string): string[] {
+  return readLine(line).argv;
 }
 
 /** Joins program and arguments into a line for [`argvOf`]. */

@@ -76,6 +76,7 @@ export class Channels {
         this.#sender.send(encodeTerminal({ kind: "input", channel, bytes: part }));
       }
     },
-    resize: (channel, cols, rows) => void this.#sender.tell({ type: "resize", channel, cols, rows }),
+    resize: (channel, cols, rows, take) =>
+      void this.#sender.tell({ type: "resize", channel, cols, rows, ...(take && { take }) }),
   };
 }

@@ -20,7 +20,7 @@ import {
   waitKey,
 } from "./sessions";
 import { activity, project, runner, session, status, user, workspace } from "../testing/samples";
-import { needs } from "../projects/tree";
+import { needs } from "../needs/needs";
 
 const bo = { id: "bo", name: "bo" };
 const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };

@@ -231,6 +231,38 @@ describe("typing", () => {
   });
 });
 
+describe("the size", () => {
+  it("is reported by every view, and taken by the one that types", () => {
+    const { stream, told, watching, channels, channel } = setUp();
+    const screen = (cols: number, rows: number) =>
+      channels.heard({
+        kind: "snapshot",
+        channel: channel(),
+        offset: 0,
+        cols,
+        rows,
+        title: "",
+        bytes: text(""),
+      });
+    const resizes = () =>
+      told.filter((frame) => frame.type === "resize").map(({ cols, take }) => [cols, take]);
+    stream.start();
+    watching(true);
+    screen(80, 24);
+    stream.resize(120, 40);
+    expect(resizes()).toEqual([[120, undefined]]);
+    stream.takeSize();
+    screen(120, 40);
+    stream.takeSize();
+    expect(resizes().slice(1)).toEqual([[120, true]]);
+    // Another view types.
+    screen(42, 47);
+    expect(resizes().length).toBe(2);
+    stream.takeSize();
+    expect(resizes().slice(2)).toEqual([[120, true]]);
+  });
+});
+
 describe("stopping and starting", () => {
   it("unwatches, and resumes by offset", () => {
     const { stream, snapshot, data, told, watches, screen } = setUp();

@@ -10,7 +10,7 @@ export type Wire = {
   unwatch(channel: number): void;
   credit(channel: number, offset: number): void;
   input(channel: number, bytes: Uint8Array): void;
-  resize(channel: number, cols: number, rows: number): void;
+  resize(channel: number, cols: number, rows: number, take: boolean): void;
 };
 
 /** The state of a watched terminal. */
@@ -41,6 +41,10 @@ export class TerminalStream {
   /** The offset up to which the screen has received the output; null before the first snapshot. */
   #received: number | null = null;
   #credited = 0;
+  /** The size of the view; null before it is known. */
+  #view: { cols: number; rows: number } | null = null;
+  /** Whether the terminal has the size of this view because its person typed here. */
+  #took = false;
   /** Whether a gap was found although the stream resumed by offset. */
   #mended = false;
   #watched: Watched = {
@@ -101,12 +105,26 @@ export class TerminalStream {
     if (this.#channel !== null && this.#watched.mayType) this.#wire.input(this.#channel, bytes);
   }
 
-  /** Resizes the terminal to the owner's window. */
+  /** Reports the size of the view. The terminal follows the view that typed last. */
   resize(cols: number, rows: number): void {
+    this.#view = { cols, rows };
+    if (cols !== this.#watched.cols || rows !== this.#watched.rows) this.#tellSize(false);
+  }
+
+  /** Gives the terminal the size of this view, because its person types here. */
+  takeSize(): void {
+    const { cols, rows } = this.#view ?? { cols: 0, rows: 0 };
+    if (this.#took && cols === this.#watched.cols && rows === this.#watched.rows) return;
+    this.#took = this.#tellSize(true);
+  }
+
+  #tellSize(take: boolean): boolean {
     const { mayType, exit } = this.#watched;
-    if (this.#channel === null || !mayType || exit || cols < 2 || rows < 1) return;
-    if (cols !== this.#watched.cols || rows !== this.#watched.rows)
-      this.#wire.resize(this.#channel, cols, rows);
+    if (this.#channel === null || this.#view === null || !mayType || exit) return false;
+    const { cols, rows } = this.#view;
+    if (cols < 2 || rows < 2) return false;
+    this.#wire.resize(this.#channel, cols, rows, take);
+    return true;
   }
 
   /** Handles a frame about the channel. */
@@ -147,6 +165,8 @@ export class TerminalStream {
     this.#credited = offset;
     this.#mended = false;
     this.#painter.paint({ cols, rows, bytes, parsed: () => this.#parsed(offset, true) });
+    // Otherwise another view has taken the size.
+    this.#took &&= cols === this.#view?.cols && rows === this.#view.rows;
     this.#become({ phase: "live", cols, rows, title });
   }
 
@@ -182,6 +202,8 @@ export class TerminalStream {
   #ask(from: number | null): void {
     if (from === null) this.#received = null;
     this.#channel = this.#wire.watch(this, from);
+    // It is another view to the hub.
+    this.#took = false;
     this.#become({ phase: "asking", problem: null });
   }
 

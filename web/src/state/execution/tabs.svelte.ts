@@ -7,6 +7,7 @@ const MOST = 40;
 class Tabs {
   #open = $state.raw<readonly string[]>((recall("tabs") ?? "").split(" ").filter(Boolean));
   #grid = $state(recall("terminal-grid") === "yes");
+  #tiles = $state(Number(recall("terminal-tiles")) || 4);
   #diff = $state(recall("terminal-diff") === "yes" && recall("terminal-grid") !== "yes");
   #reader = $state(recall("screen-reader") === "yes");
   #fontSize = $state(Number(recall("terminal-font")) || 13);
@@ -44,7 +45,16 @@ class Tabs {
     remember("tabs", open.length > 0 ? open.join(" ") : null);
   }
 
-  /** Whether four terminals are shown at once; excludes the diff. */
+  /** Maximum number of terminals in the grid. */
+  get tiles(): number {
+    return this.#tiles;
+  }
+  set tiles(value: number) {
+    this.#tiles = value;
+    remember("terminal-tiles", value === 4 ? null : String(value));
+  }
+
+  /** Whether several terminals are shown at once; excludes the diff. */
   get grid(): boolean {
     return this.#grid;
   }

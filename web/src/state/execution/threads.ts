@@ -1,4 +1,4 @@
-import type { Review, ReviewThread, TaskStatus, ThreadStatus } from "../../protocol";
+import type { Review, ReviewOf, ReviewThread, TaskStatus, ThreadStatus } from "../../protocol";
 
 /** What became of a thread of comments. */
 export const THREAD: Record<
@@ -9,6 +9,11 @@ export const THREAD: Record<
   sent: { word: "Sent", meaning: "The agent has got it.", icon: "send" },
   resolved: { word: "Resolved", meaning: "Nothing is left to do.", icon: "check" },
 };
+
+/** The id of what is reviewed. */
+export function idOf(of: ReviewOf): string {
+  return of.kind === "task" ? of.task : of.workspace;
+}
 
 /** The lines of a thread, such as `src/a.rs:3-5`. */
 export function placeOf({ path, line, end_line, side }: Omit<ReviewThread, "id">): string {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Change, FromHub } from "../../protocol";
+import type { Change, FromHub, MergeQueue } from "../../protocol";
 import { apply } from "./apply";
 import { newestPage, UNREAD_CHAT } from "../chat/chat";
 import { EMPTY, type Floor } from "./floor";
-import { activity, message, project, session, status, user, workspace } from "../testing/samples";
+import { activity, mergeQueue, message, project, session, status, user, workspace } from "../testing/samples";
 
 const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
 
@@ -50,6 +50,30 @@ describe("sync", () => {
     expect([...whole.projects.keys()]).toEqual(["q"]);
     expect([...whole.activities.keys()]).toEqual(["a"]);
     expect(whole.seq).toBe(9);
+  });
+
+  it("has the merge queues that hold something, and follows them", () => {
+    const queue = (target: string, gate: MergeQueue["gate"]): Change => ({
+      kind: "merge_queue",
+      queue: mergeQueue({ target, gate }),
+    });
+    const whole = play(
+      start,
+      delta(6, queue("old", "paused")),
+      welcome(),
+      sync(
+        9,
+        0,
+        true,
+        { kind: "project", project: project("p") },
+        queue("main", "frozen"),
+        queue("dev", "open"),
+      ),
+    );
+    expect(whole.merges.get("p")?.map((one) => one.target)).toEqual(["dev", "main"]);
+    const moved = apply(whole, delta(10, queue("main", "open")));
+    expect(moved.merges.get("p")?.map((one) => one.gate)).toEqual(["open", "open"]);
+    expect(apply(moved, delta(11, { kind: "project_gone", project: "p" })).merges.size).toBe(0);
   });
 
   it("leaves the old state when it is interrupted", () => {

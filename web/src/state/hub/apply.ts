@@ -1,8 +1,10 @@
 import type {
   Answer,
   Change,
+  Execution,
   FromHub,
   Message,
+  WorkOverlap,
   PresenceEntry,
   Project,
   TaskDetail,
@@ -11,9 +13,8 @@ import type {
 import { lineOfDetail, NO_BOARD, onBoard, paged, renamed } from "../tasks/board";
 import { hear } from "../chat/chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
-import { dropWhere, put, unreachable, without } from "../../lib/maps";
+import { dropWhere, put, putAll, unreachable, without } from "../../lib/maps";
 import { change, changeAll } from "./things";
-import { queued } from "../merge/merge";
 import { decided } from "../workers/workers";
 
 /** The state after a frame from the hub. */
@@ -58,8 +59,9 @@ function replace(floor: Floor, things: Things, seq: number): Floor {
     chats: new Map(chats.map(([project, chat]) => [project, { ...chat, fresh: false }])),
     boards: new Map(boards.map(([project, board]) => [project, { ...board, fresh: false }])),
     decisions: new Map(),
-    merges: new Map(),
     merging: new Map(),
+    recipes: new Map(),
+    profiles: new Map(),
   };
 }
 
@@ -69,10 +71,13 @@ function happened(floor: Floor, what: Change): Floor {
   if (what.kind === "work_entry") {
     return { ...floor, decisions: decided(floor.decisions, what.entry) };
   }
-  if (what.kind === "merge_queue") return { ...floor, merges: queued(floor.merges, what.queue) };
   if (what.kind === "candidate") return { ...floor, mergesEnded: floor.mergesEnded + 1 };
   if (what.kind === "merge_settings") {
     return { ...floor, merging: put(floor.merging, what.project, what.settings) };
+  }
+  if (what.kind === "recipe") return { ...floor, recipes: put(floor.recipes, what.recipe.id, what.recipe) };
+  if (what.kind === "profiles") {
+    return { ...floor, profiles: put(floor.profiles, what.project, what.profiles) };
   }
   const next = change(floor, what);
   if (what.kind === "project") return named(next, what.project, floor.projects.get(what.project.id)?.key);
@@ -83,8 +88,9 @@ function happened(floor: Floor, what: Change): Floor {
       newest: without(next.newest, what.project),
       boards: without(next.boards, what.project),
       decisions: without(next.decisions, what.project),
-      merges: without(next.merges, what.project),
       merging: without(next.merging, what.project),
+      recipes: dropWhere(next.recipes, (one) => one.project === what.project),
+      profiles: without(next.profiles, what.project),
     };
   }
   if (what.kind === "execution_gone") return unshared(next, what.project);
@@ -101,15 +107,18 @@ function named(floor: Floor, { id, key }: Project, before: string | undefined): 
   return { ...floor, boards: put(floor.boards, id, renamed(board, key)) };
 }
 
-// Removes other people's sessions and workspaces in a project.
+// Removes other people's sessions and workspaces in a project, and what meets them.
 function unshared(floor: Floor, project: string): Floor {
   const me = floor.me?.user?.id;
   const isTheirs = (one: { project: string; owner: { id: string } }) =>
     one.project === project && one.owner.id !== me;
+  const meetsTheirs = (one: WorkOverlap) =>
+    one.project === project && [one.one, one.other].some((side) => side.owner.id !== me);
   return {
     ...floor,
     workspaces: dropWhere(floor.workspaces, isTheirs),
     sessions: dropWhere(floor.sessions, isTheirs),
+    overlaps: dropWhere(floor.overlaps, meetsTheirs),
   };
 }
 
@@ -198,6 +207,18 @@ function answered(floor: Floor, answer: Answer): Floor {
       return floor.approvals.get(answer.value.id)?.answered_at && !answer.value.answered_at
         ? floor
         : change(floor, { kind: "approval", approval: answer.value });
+    case "execution":
+      return went(floor, [answer.value]);
+    case "execution_detail":
+      return went(floor, [answer.value.execution]);
+    case "executions":
+      return went(floor, answer.value);
+    case "recipe":
+      return { ...floor, recipes: put(floor.recipes, answer.value.id, answer.value) };
+    case "schedule":
+      return change(floor, { kind: "schedule", schedule: answer.value });
+    case "schedules":
+      return { ...floor, schedules: putAll(floor.schedules, answer.value) };
     case "runner":
       return change(floor, { kind: "runner", runner: answer.value });
     case "added_tasks":
@@ -213,6 +234,11 @@ function answered(floor: Floor, answer: Answer): Floor {
     default:
       return floor;
   }
+}
+
+function went(floor: Floor, executions: readonly Execution[]): Floor {
+  const newer = executions.filter((one) => one.revision >= (floor.executions.get(one.id)?.revision ?? 0));
+  return { ...floor, executions: putAll(floor.executions, newer) };
 }
 
 function isOlder(view: { updated_at: string }, known: { updated_at: string } | undefined): boolean {

@@ -1,10 +1,15 @@
 import type {
   Activity,
   ActivityId,
+  AgentProfile,
   Approval,
   ApprovalId,
   Escalation,
   EscalationId,
+  Execution,
+  ExecutionId,
+  Handoff,
+  HandoffId,
   Landing,
   LandingId,
   LandingSettings,
@@ -12,15 +17,20 @@ import type {
   MergeQueue,
   MergeSettings,
   Message,
+  WorkOverlap,
+  OverlapId,
   PresenceEntry,
   Project,
   ProjectId,
+  Recipe,
+  RecipeId,
   ReviewLine,
   Runner,
   RunnerId,
+  Schedule,
+  ScheduleId,
   Session,
   SessionId,
-  TaskId,
   Unread,
   User,
   UserId,
@@ -41,6 +51,8 @@ export type Things = {
   runners: ReadonlyMap<RunnerId, Runner>;
   workspaces: ReadonlyMap<WorkspaceId, Workspace>;
   sessions: ReadonlyMap<SessionId, Session>;
+  /** Where the work of activities meets now. */
+  overlaps: ReadonlyMap<OverlapId, WorkOverlap>;
   unread: ReadonlyMap<ProjectId, Unread>;
   workers: ReadonlyMap<WorkerId, Worker>;
   /** Open escalations, and those answered while the page was open. */
@@ -48,13 +60,20 @@ export type Things = {
   /** This person's open approvals, and those answered while the page was open. */
   approvals: ReadonlyMap<ApprovalId, Approval>;
   /** Reviews that changed while the page was open. */
-  reviews: ReadonlyMap<TaskId, ReviewLine>;
+  reviews: ReadonlyMap<string, ReviewLine>;
   /** The task settings of projects that changed them. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
   /** Work on its way to a repository, and the newest that arrived. */
+  /** Handoffs that are not over, or ended lately. */
+  handoffs: ReadonlyMap<HandoffId, Handoff>;
   landings: ReadonlyMap<LandingId, Landing>;
   /** The landing settings of projects that changed them. */
   landing: ReadonlyMap<ProjectId, LandingSettings>;
+  /** Merge queues that are stopped or hold branches, and those that moved since the page was opened. */
+  merges: ReadonlyMap<ProjectId, readonly MergeQueue[]>;
+  /** Open executions, the newest that are over, and those that were looked at. */
+  executions: ReadonlyMap<ExecutionId, Execution>;
+  schedules: ReadonlyMap<ScheduleId, Schedule>;
 };
 
 /** The loaded messages of a chat: the newest, back to where the person scrolled. */
@@ -84,12 +103,14 @@ export type Floor = Things & {
   boards: ReadonlyMap<ProjectId, Board>;
   /** Decisions since the page was opened, newest first. */
   decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
-  /** Merge queues that were fetched, or moved since the page was opened. */
-  merges: ReadonlyMap<ProjectId, readonly MergeQueue[]>;
   /** How projects merge, as far as it changed since the page was opened. */
   merging: ReadonlyMap<ProjectId, MergeSettings>;
   /** Counts branches that left the merge queues since the page was opened. */
   mergesEnded: number;
+  /** Recipes that changed since the page was opened; a list of all is fetched. */
+  recipes: ReadonlyMap<RecipeId, Recipe>;
+  /** The agent profiles of projects that changed them since the page was opened. */
+  profiles: ReadonlyMap<ProjectId, readonly AgentProfile[]>;
 };
 
 /** No objects. */
@@ -100,14 +121,19 @@ export const NOTHING: Things = {
   runners: new Map(),
   workspaces: new Map(),
   sessions: new Map(),
+  overlaps: new Map(),
   unread: new Map(),
   workers: new Map(),
   escalations: new Map(),
   approvals: new Map(),
   reviews: new Map(),
   work: new Map(),
+  handoffs: new Map(),
   landings: new Map(),
   landing: new Map(),
+  merges: new Map(),
+  executions: new Map(),
+  schedules: new Map(),
 };
 
 /** The state before the first sync. */
@@ -123,7 +149,8 @@ export const EMPTY: Floor = {
   presence: new Map(),
   boards: new Map(),
   decisions: new Map(),
-  merges: new Map(),
   merging: new Map(),
   mergesEnded: 0,
+  recipes: new Map(),
+  profiles: new Map(),
 };

@@ -95,9 +95,9 @@ class HubConnection {
     return this.#link.request<V>(call, key);
   }
 
-  /** Reports the current page to others. */
-  look(place: Place | null): void {
-    this.#link?.look(place);
+  /** Reports the current page to others, and whether somebody looks at it. */
+  look(place: Place | null, visible: boolean): void {
+    this.#link?.look(place, visible);
   }
 
   /** Reconnects now. */

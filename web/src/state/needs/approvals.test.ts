@@ -16,8 +16,8 @@ import {
 import { apply } from "../hub/apply";
 import { EMPTY, type Floor } from "../hub/floor";
 import { liveOf, waitingFor } from "../execution/sessions";
-import { approval, project, runner, session, status, user } from "../testing/samples";
-import { needs } from "../projects/tree";
+import { approval, candidate, mergeQueue, project, runner, session, status, user } from "../testing/samples";
+import { needs, placeOfNeed } from "./needs";
 
 const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
 const at = (minute: number) => `2026-11-15T10:0${minute}:00.000Z`;
@@ -106,6 +106,16 @@ describe("needs", () => {
       "b",
       "waiting",
     ]);
+  });
+
+  it("include a merge queue that waits for a person, with the place to confirm", () => {
+    const held = candidate("c", { state: "needs_person" });
+    const queue = mergeQueue({ no_checks: true, candidates: [held] });
+    const [need] = needs({ ...floor, merges: new Map([["p", [queue]]]) });
+    expect(need?.kind).toBe("merge");
+    expect(need && placeOfNeed(need)).toBe("/p/p/merge");
+    const moves = mergeQueue({ candidates: [candidate("c", { state: "testing" })] });
+    expect(needs({ ...floor, merges: new Map([["p", [moves]]]) })).toEqual([]);
   });
 
   it("do not repeat a session that waits for an approval", () => {

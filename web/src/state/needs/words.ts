@@ -12,7 +12,7 @@ export const ACT: Record<AnswerAct, { word: string; meaning: string }> = {
 /** The kinds of escalations. */
 export const ESCALATION: Record<EscalationKind, { short: string; meaning: string }> = {
   question: { short: "Question", meaning: "A worker has a question and continues with your answer." },
-  gave_up: { short: "Agent is stuck", meaning: "A worker gave up and asks a person." },
+  gave_up: { short: "Agent is stuck", meaning: "An agent is stuck and asks a person." },
   refused: { short: "Rejected", meaning: "The reports were rejected too often." },
   stuck: { short: "No progress", meaning: "Repeated attempts changed nothing." },
   review: { short: "Needs review", meaning: "A person must review and approve the changes." },

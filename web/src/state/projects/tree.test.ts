@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { canGovern, canWrite } from "./access";
 import { EMPTY, type Floor } from "../hub/floor";
+import { needs } from "../needs/needs";
 import { activity, project, user } from "../testing/samples";
-import { needs, owners, unreadTotal, watchers } from "./tree";
+import { owners, unreadTotal, watchers } from "./tree";
 
 const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
 const bo = { id: "bo", name: "bo" };

@@ -1,32 +1,20 @@
-import type {
-  Activity,
-  ActivityStatus,
-  Approval,
-  Escalation,
-  Project,
-  Session,
-  Unread,
-  User,
-} from "../../protocol";
-import { openApprovals } from "../needs/approvals";
+import type { Activity, ActivityStatus, Project, Unread, User } from "../../protocol";
 import type { Floor } from "../hub/floor";
 import { group } from "../../lib/maps";
-import { waitingFor } from "../execution/sessions";
-import { escalationsFor } from "../workers/workers";
+import { type Group, groupOf } from "./groups";
 
 /** A project with its activities. */
-export type Branch = { project: Project; open: Activity[]; finished: Activity[]; unread: Unread | null };
+export type Branch = {
+  project: Project;
+  open: Activity[];
+  /** Without running sessions, but neither completed nor abandoned. */
+  ended: Activity[];
+  finished: Activity[];
+  unread: Unread | null;
+};
 
 /** An owner with their projects. */
 export type Owner = { id: string; name: string; mine: boolean; branches: Branch[] };
-
-/** Something that needs this person. */
-export type Need =
-  | { kind: "approval"; project: Project; approval: Approval }
-  | { kind: "escalation"; project: Project; escalation: Escalation }
-  | { kind: "waiting"; project: Project; session: Session }
-  | { kind: "mention"; project: Project; count: number }
-  | { kind: "blocked"; project: Project; activity: Activity };
 
 const ORDER: Record<ActivityStatus, number> = { blocked: 0, active: 1, completed: 2, abandoned: 3 };
 
@@ -65,45 +53,20 @@ function branch(floor: Floor, project: Project, activities: Activity[] = []): Br
   const sorted = [...activities].sort(byUrgency);
   return {
     project,
-    open: sorted.filter((activity) => !isFinished(activity)),
-    finished: sorted.filter(isFinished),
+    ...inGroups(floor, sorted),
     unread: floor.unread.get(project.id) ?? null,
   };
+}
+
+function inGroups(floor: Floor, activities: readonly Activity[]): Record<Group, Activity[]> {
+  const groups: Record<Group, Activity[]> = { open: [], ended: [], finished: [] };
+  for (const activity of activities) groups[groupOf(floor, activity)].push(activity);
+  return groups;
 }
 
 /** Whether an activity is completed or abandoned. */
 export function isFinished(activity: Activity): boolean {
   return activity.status === "completed" || activity.status === "abandoned";
-}
-
-/** Everything that needs this person: approvals, escalations, waiting sessions, mentions, and own blocked activities. */
-export function needs(floor: Floor): Need[] {
-  const me = floor.me?.user?.id;
-  if (!me) return [];
-  const found: Need[] = [];
-  for (const approval of openApprovals(floor)) {
-    const project = floor.projects.get(approval.project);
-    if (project) found.push({ kind: "approval", project, approval });
-  }
-  for (const escalation of escalationsFor(floor)) {
-    const project = floor.projects.get(escalation.project);
-    if (project) found.push({ kind: "escalation", project, escalation });
-  }
-  for (const session of waitingFor(floor)) {
-    const project = floor.projects.get(session.project);
-    if (project) found.push({ kind: "waiting", project, session });
-  }
-  for (const unread of floor.unread.values()) {
-    const project = floor.projects.get(unread.project);
-    if (project && unread.mentions > 0) found.push({ kind: "mention", project, count: unread.mentions });
-  }
-  for (const activity of [...floor.activities.values()].sort(byUrgency)) {
-    const project = floor.projects.get(activity.project);
-    if (!project || activity.status !== "blocked") continue;
-    if (activity.owner.id === me || project.owner.id === me)
-      found.push({ kind: "blocked", project, activity });
-  }
-  return found;
 }
 
 /** The numbers of unread messages and of mentions. */

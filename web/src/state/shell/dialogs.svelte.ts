@@ -8,6 +8,7 @@ export type Dialog =
   | { kind: "add-tasks"; project: string; after?: string }
   | { kind: "start-workers"; project: string }
   | { kind: "take-over"; task: string }
+  | { kind: "handoff"; session: string }
   | { kind: "decide-tasks"; act: "cancel" | "reopen" | "prioritise"; tasks: readonly string[] }
   | { kind: "freeze"; project: string | null }
   | { kind: "invite" };

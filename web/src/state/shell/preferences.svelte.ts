@@ -6,6 +6,9 @@ export type Theme = "system" | "light" | "dark";
 const theme = recall("theme");
 const narrow = matchMedia("(width <= 1100px)");
 
+/** Whether a person asked for the first steps of a place, or dismissed them. */
+export type StepsChoice = "shown" | "hidden";
+
 /** Preferences, stored in this browser. */
 class Preferences {
   #theme = $state<Theme>(theme === "light" || theme === "dark" ? theme : "system");
@@ -17,6 +20,15 @@ class Preferences {
   #singleKeys = $state(recall("single-keys") !== "off");
   #closed = $state.raw<ReadonlySet<string>>(
     new Set((recall("closed-projects") ?? "").split(" ").filter(Boolean)),
+  );
+
+  #steps = $state.raw<ReadonlyMap<string, StepsChoice>>(
+    new Map(
+      (recall("first-steps") ?? "")
+        .split(" ")
+        .filter(Boolean)
+        .map((entry) => [entry.replace(/!$/u, ""), entry.endsWith("!") ? "shown" : "hidden"]),
+    ),
   );
 
   constructor() {
@@ -80,6 +92,18 @@ class Preferences {
   /** Whether a project is collapsed in the sidebar. */
   isFolded(project: string): boolean {
     return this.#closed.has(project);
+  }
+
+  /** The choice about the first steps of a place: a project's id, or `home`; null shows them where nothing was started. */
+  stepsOf(place: string): StepsChoice | null {
+    return this.#steps.get(place) ?? null;
+  }
+
+  /** Dismisses the first steps of a place, or brings them back. */
+  chooseSteps(place: string, choice: StepsChoice): void {
+    this.#steps = new Map([...this.#steps, [place, choice]]);
+    const entries = [...this.#steps].map(([known, chosen]) => (chosen === "shown" ? `${known}!` : known));
+    remember("first-steps", entries.join(" "));
   }
 
   /** Collapses or expands a project in the sidebar. */

@@ -1,14 +1,20 @@
-import type { TaskQuery } from "../tasks/board";
+import { COLUMNS, type TaskQuery } from "../tasks/board";
 
 /** A page, as named by its URL. */
 export type Route =
   | { name: "home" }
-  | { name: "project"; project: string }
+  /** `message` is the number of the message to show in the chat. */
+  | { name: "project"; project: string; message?: number | undefined }
   | { name: "activity"; project: string; activity: string }
   | { name: "project-settings"; project: string }
-  | { name: "tasks" | "graph"; project: string; task: string | null; query: TaskQuery }
+  | { name: "tasks" | "list" | "graph"; project: string; task: string | null; query: TaskQuery }
   | { name: "workers"; project: string; worker: string | null }
   | { name: "decisions" | "metrics" | "escalations" | "work" | "merge"; project: string }
+  /** `recipe` is `new` for one that is not saved yet. */
+  | { name: "recipes"; project: string; recipe: string | null; edit: boolean; template: string | null }
+  | { name: "executions"; project: string; execution: string | null; step: string | null }
+  | { name: "schedules"; project: string; schedule: string | null }
+  | { name: "artifacts"; project: string }
   | { name: "task"; task: string }
   | { name: "escalation"; escalation: string }
   | { name: "approval"; approval: string }
@@ -28,6 +34,8 @@ export type Route =
 
 const PLAIN = ["needs", "people", "runners", "settings", "login", "join", "observe"] as const;
 
+const STATUSES = ["open", ...COLUMNS.flatMap((column) => column.statuses)] as const;
+
 /** The empty filter. */
 export const ALL_TASKS: TaskQuery = { text: "", worker: null, activity: null };
 
@@ -37,7 +45,10 @@ export function parseRoute(pathname: string, search = ""): Route {
   const [first, second, third, fourth] = parts;
   if (!first) return { name: "home" };
   if (first === "p" && second) {
-    if (parts.length === 2) return { name: "project", project: second };
+    if (parts.length === 2) {
+      const message = moment(new URLSearchParams(search).get("m"));
+      return { name: "project", project: second, ...(message > 0 && { message }) };
+    }
     if (third === "settings" && parts.length === 3) return { name: "project-settings", project: second };
     if (third === "terminals" && parts.length === 3) return { name: "terminals", project: second };
     if (third === "recordings" && parts.length === 3) return { name: "recordings", project: second };
@@ -63,29 +74,65 @@ export function parseRoute(pathname: string, search = ""): Route {
 
 function ofWork([, project = "", third, fourth, fifth]: readonly string[], search: string): Route {
   if (fifth !== undefined) return { name: "lost" };
-  if (third === "tasks" || third === "graph") {
-    const words = new URLSearchParams(search);
-    const query = {
-      text: words.get("q") ?? "",
-      worker: words.get("worker"),
-      activity: words.get("activity"),
-    };
-    return { name: third, project, task: fourth ?? null, query };
+  if (third === "tasks" || third === "list" || third === "graph") {
+    return { name: third, project, task: fourth ?? null, query: parseQuery(search) };
   }
+  if (third === "recipes") {
+    const words = new URLSearchParams(search);
+    const template = words.get("template");
+    return {
+      name: third,
+      project,
+      recipe: fourth ?? null,
+      edit: fourth === "new" || words.has("edit"),
+      template,
+    };
+  }
+  if (third === "executions") {
+    const step = new URLSearchParams(search).get("step");
+    return { name: third, project, execution: fourth ?? null, step };
+  }
+  if (third === "schedules") return { name: third, project, schedule: fourth ?? null };
   if (third === "workers") return { name: third, project, worker: fourth ?? null };
   if (fourth !== undefined) return { name: "lost" };
-  const rooms = ["decisions", "metrics", "escalations", "work", "merge"] as const;
+  const rooms = ["decisions", "metrics", "escalations", "work", "merge", "artifacts"] as const;
   const room = rooms.find((name) => name === third);
   if (room) return { name: room, project };
   return { name: "lost" };
 }
 
-function searchOf(query: TaskQuery): string {
+/** A filter in the search of a URL. */
+export function parseQuery(search: string): TaskQuery {
+  const words = new URLSearchParams(search);
+  const status = STATUSES.find((one) => one === words.get("status"));
+  const [label, need, sort] = ["label", "need", "sort"].map((name) => words.get(name));
+  return {
+    text: words.get("q") ?? "",
+    worker: words.get("worker"),
+    activity: words.get("activity"),
+    ...(status ? { status } : {}),
+    ...(label ? { label } : {}),
+    ...(need ? { need } : {}),
+    ...(sort ? { sort } : {}),
+  };
+}
+
+/** The search of a URL with a filter; empty without any. */
+export function searchOf(query: TaskQuery): string {
   const words = new URLSearchParams();
   if (query.text) words.set("q", query.text);
   if (query.worker) words.set("worker", query.worker);
   if (query.activity) words.set("activity", query.activity);
+  if (query.status) words.set("status", query.status);
+  if (query.label) words.set("label", query.label);
+  if (query.need) words.set("need", query.need);
+  if (query.sort) words.set("sort", query.sort);
   return words.size > 0 ? `?${words}` : "";
+}
+
+function searchOfRecipe({ recipe, edit, template }: RecipesRoute): string {
+  if (template) return `?template=${encodeURIComponent(template)}`;
+  return edit && recipe !== "new" ? "?edit" : "";
 }
 
 /** The URL of a route. */
@@ -95,7 +142,7 @@ export function pathOf(route: Route): string {
     case "lost":
       return "/";
     case "project":
-      return `/p/${route.project}`;
+      return `/p/${route.project}${route.message ? `?m=${route.message}` : ""}`;
     case "activity":
       return `/p/${route.project}/a/${route.activity}`;
     case "project-settings":
@@ -104,8 +151,17 @@ export function pathOf(route: Route): string {
     case "recordings":
       return route.project ? `/p/${route.project}/${route.name}` : `/${route.name}`;
     case "tasks":
+    case "list":
     case "graph":
       return `/p/${route.project}/${route.name}${route.task ? `/${route.task}` : ""}${searchOf(route.query)}`;
+    case "recipes":
+      return `/p/${route.project}/recipes${route.recipe ? `/${route.recipe}` : ""}${searchOfRecipe(route)}`;
+    case "executions": {
+      const step = route.step ? `?step=${encodeURIComponent(route.step)}` : "";
+      return `/p/${route.project}/executions${route.execution ? `/${route.execution}${step}` : ""}`;
+    }
+    case "schedules":
+      return `/p/${route.project}/schedules${route.schedule ? `/${route.schedule}` : ""}`;
     case "workers":
       return `/p/${route.project}/workers${route.worker ? `/${route.worker}` : ""}`;
     case "decisions":
@@ -113,6 +169,7 @@ export function pathOf(route: Route): string {
     case "escalations":
     case "work":
     case "merge":
+    case "artifacts":
       return `/p/${route.project}/${route.name}`;
     case "task":
       return `/t/${route.task}`;
@@ -131,17 +188,56 @@ export function pathOf(route: Route): string {
   }
 }
 
+/** A route that shows a project's tasks: as a board, a list or a graph. */
+export type BoardRoute = Extract<Route, { name: "tasks" | "list" | "graph" }>;
+
+/** Whether a route shows a project's tasks. */
+export function isBoard(route: Route): route is BoardRoute {
+  return route.name === "tasks" || route.name === "list" || route.name === "graph";
+}
+
+/** A route that shows a project's recipes. */
+export type RecipesRoute = Extract<Route, { name: "recipes" }>;
+
+/** A route about recipes, what runs of them, and what starts them. */
+export type PlanRoute = Extract<Route, { name: "recipes" | "executions" | "schedules" | "artifacts" }>;
+
+/** Whether a route is about recipes, executions, schedules or artifacts. */
+export function isPlan(route: Route): route is PlanRoute {
+  return ["recipes", "executions", "schedules", "artifacts"].includes(route.name);
+}
+
+/** The URL of an execution. */
+export function executionPath(one: { project: string; id: string }, step: string | null = null): string {
+  return pathOf({ name: "executions", project: one.project, execution: one.id, step });
+}
+
+/** The URL of a recipe. */
+export function recipePath(project: string, recipe: string | null, edit = false): string {
+  return pathOf({ name: "recipes", project, recipe, edit, template: null });
+}
+
 /** A route about a project's tasks or workers. */
 export type WorkRoute = Extract<
   Route,
-  { name: "tasks" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" | "merge" }
+  {
+    name: "tasks" | "list" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" | "merge";
+  }
 >;
 
 /** Whether a route is about a project's tasks or workers. */
 export function isWork(route: Route): route is WorkRoute {
-  return ["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work", "merge"].includes(
-    route.name,
-  );
+  return [
+    "tasks",
+    "list",
+    "graph",
+    "workers",
+    "decisions",
+    "metrics",
+    "escalations",
+    "work",
+    "merge",
+  ].includes(route.name);
 }
 
 /** The project of a route. */

@@ -3,6 +3,8 @@ import {
   type Board,
   columns,
   fits,
+  isNarrowed,
+  wordsOf,
   held,
   isHeldUp,
   NO_BOARD,
@@ -169,6 +171,19 @@ describe("columns", () => {
     expect(ids({ ...ALL, worker: "w2" }).working).toBe("d");
     expect(ids({ ...ALL, activity: "act" }).escalated).toBe("h");
     expect(fits(task("x", { reason: "waits for Lexer" }), { ...ALL, text: "lexer" })).toBe(true);
+    const tagged = task("x", { status: "running", labels: ["ui", "api"], needs: ["gpu"] });
+    expect(fits(tagged, { ...ALL, label: "ui", need: "gpu", status: "running" })).toBe(true);
+    expect(fits(tagged, { ...ALL, label: "u" })).toBe(false);
+    expect(fits(tagged, { ...ALL, need: "ui" })).toBe(false);
+    expect(fits(tagged, { ...ALL, status: "open" })).toBe(true);
+    expect(fits(task("x", { status: "cancelled" }), { ...ALL, status: "open" })).toBe(false);
+    expect(isNarrowed({ ...ALL, sort: "-priority" })).toBe(false);
+    expect(isNarrowed({ ...ALL, label: "ui" })).toBe(true);
+    expect(wordsOf([tagged, task("y", { labels: ["api", "docs"] })], "labels")).toEqual([
+      "api",
+      "docs",
+      "ui",
+    ]);
     const named = task("tsk_01k2999zz", { title: "y" });
     expect(fits(named, { ...ALL, text: "TSK_01k29" })).toBe(true);
     expect(fits(named, { ...ALL, text: "2999" })).toBe(false);

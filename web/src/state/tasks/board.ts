@@ -76,6 +76,17 @@ export function taskLine(floor: Floor, task: TaskId | null | undefined): TaskLin
   return undefined;
 }
 
+/** What was heard of an activity's tasks: differs after each of their changes. */
+export function heardOf(floor: Pick<Floor, "boards">, activity: { id: string; project: string }): string {
+  let [count, newest] = [0, ""];
+  for (const task of valuesOf(floor.boards.get(activity.project)?.tasks ?? layered<TaskId, TaskLine>())) {
+    if (task.activity !== activity.id) continue;
+    count++;
+    if (task.updated_at > newest) newest = task.updated_at;
+  }
+  return `${count} ${newest}`;
+}
+
 /** A task by its short name, such as `CALC-12` in any case, if it is loaded. */
 export function taskByShort(floor: Pick<Floor, "boards" | "projects">, short: string): TaskLine | undefined {
   const name = short.toUpperCase();
@@ -136,6 +147,8 @@ export function lineOfDetail({ task, deps }: TaskDetail): TaskLine {
     task;
   return {
     ...{ id, short, project, activity, status, reason, priority, attempt, assigned_to, session, progress },
+    labels: task.labels,
+    needs: task.needs,
     title: titleOf(task.description),
     deps: task.deps,
     waits_for: deps.filter((dep) => dep.status !== "done").length,
@@ -168,12 +181,39 @@ export function columnOf(status: TaskStatus): ColumnName {
 }
 
 /** The filter of a board. */
-export type TaskQuery = { text: string; worker: string | null; activity: string | null };
+export type TaskQuery = {
+  text: string;
+  worker: string | null;
+  activity: string | null;
+  /** One status, or `open`: all that are not over. */
+  status?: TaskStatus | "open" | undefined;
+  label?: string | undefined;
+  /** An ability that the worker must have. */
+  need?: string | undefined;
+  /** The order of the list, such as `-priority`. */
+  sort?: string | undefined;
+};
+
+/** Whether a filter leaves tasks out. */
+export function isNarrowed({ text, worker, activity, status, label, need }: TaskQuery): boolean {
+  return Boolean(text || worker || activity || status || label || need);
+}
+
+/** The labels, or the required abilities, of the loaded tasks, in order. */
+export function wordsOf(tasks: Iterable<TaskLine>, of: "labels" | "needs"): string[] {
+  const found = new Set<string>();
+  for (const task of tasks) for (const word of task[of]) found.add(word);
+  return [...found].sort((a, b) => a.localeCompare(b, "en"));
+}
 
 /** Whether a task matches; every word must occur in its name, title, reason or progress, or start its id. */
 export function fits(task: TaskLine, query: TaskQuery): boolean {
   if (query.worker && task.assigned_to !== query.worker) return false;
   if (query.activity && task.activity !== query.activity) return false;
+  if (query.status === "open" ? OVER.has(task.status) : query.status && task.status !== query.status)
+    return false;
+  if (query.label && !task.labels.includes(query.label)) return false;
+  if (query.need && !task.needs.includes(query.need)) return false;
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return true;
   const hay = `${task.short} ${task.title} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();

@@ -1,8 +1,11 @@
 import type {
   Activity,
   Approval,
+  Candidate,
   Escalation,
+  MergeQueue,
   Message,
+  WorkOverlap,
   Project,
   Runner,
   Session,
@@ -47,6 +50,58 @@ export function project(id: string, more: Partial<Project> = {}): Project {
     repositories: [],
     created_at: at,
     updated_at: at,
+    ...more,
+  };
+}
+
+/** A merge queue for tests. */
+export function mergeQueue(more: Partial<MergeQueue> = {}): MergeQueue {
+  return {
+    project: "p",
+    target: "main",
+    gate: "open",
+    reason: null,
+    tip: null,
+    candidates: [],
+    runs: [],
+    failure_percent: 10,
+    flaky: 0,
+    flaky_checks: [],
+    failed_together: [],
+    suspects: [],
+    check_ms: null,
+    expected_at: null,
+    no_checks: false,
+    ...more,
+  };
+}
+
+/** A branch in a merge queue for tests. */
+export function candidate(id: string, more: Partial<Candidate> = {}): Candidate {
+  return {
+    id,
+    project: "p",
+    target: "main",
+    branch: id,
+    title: id,
+    task: null,
+    activity: null,
+    priority: 0,
+    after: [],
+    fix: false,
+    state: "waiting",
+    reason: null,
+    run: null,
+    head: null,
+    landed: null,
+    edits_checks: [],
+    expected_at: null,
+    runs: 0,
+    cost_ms: 0,
+    added_by: { id: "ann", name: "ann" },
+    by_agent: false,
+    added_at: at,
+    ended_at: null,
     ...more,
   };
 }
@@ -108,6 +163,7 @@ export function session(id: string, more: Partial<Session> = {}): Session {
     resumable: false,
     resumes: null,
     sandbox: false,
+    keyboard: { holder: null, requests: [] },
     recording: { output_bytes: 0, disk_bytes: 0, duration_ms: 0, keep: false },
     created_at: at,
     ...more,
@@ -173,6 +229,8 @@ export function task(id: string, more: Partial<TaskLine> = {}): TaskLine {
     status: "ready",
     reason: null,
     priority: 5,
+    labels: [],
+    needs: [],
     attempt: 0,
     assigned_to: null,
     session: null,
@@ -307,6 +365,26 @@ export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
     budget_micros: null,
     frozen: false,
     frozen_by: [],
+    ...more,
+  };
+}
+
+/** An overlap of the activities `a` and `b` for tests. */
+export function overlap(id: string, more: Partial<WorkOverlap> = {}): WorkOverlap {
+  const side = (name: string) => ({ activity: name, name, workspace: `w${name}`, owner: { id: name, name } });
+  return {
+    id,
+    project: "p",
+    one: side("a"),
+    other: side("b"),
+    kind: "same_lines",
+    places: [
+      { path: "calc.py", kind: "same_lines", first: 1, last: 1, why: "both branches change these lines" },
+    ],
+    more: 0,
+    since: at,
+    updated_at: at,
+    ended_at: null,
     ...more,
   };
 }

@@ -18,7 +18,7 @@ it("speedWords shows overall and best speed-up, ignoring idle intervals", () => 
   expect(speedWords(271, [{ speed_up: null }, { speed_up: 300 }, { speed_up: 100 }])).toBe(
     "2.71× overall, 3.00× at best.",
   );
-  expect(speedWords(null, [{ speed_up: null }])).toBe("No work in this range.");
+  expect(speedWords(null, [{ speed_up: null }])).toBe("No successful work in this range.");
 });
 
 it("detectionWords lists lost workers, then failed sessions", () => {

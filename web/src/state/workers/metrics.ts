@@ -31,7 +31,7 @@ export function speedWords(
   const known = series.flatMap((one) => one.speed_up ?? []);
   const most = Math.max(0, ...known);
   return speedUp === null
-    ? "No work in this range."
+    ? "No successful work in this range."
     : `${hundredths(speedUp)}× overall, ${hundredths(most)}× at best.`;
 }
 

@@ -6,7 +6,7 @@ import { coloursOf } from "../colours";
 import { EMPTY, type Floor } from "../hub/floor";
 import { look } from "../../lib/layered";
 import { entry, escalation, project, session, settings, task, user, worker } from "../testing/samples";
-import { needs } from "../projects/tree";
+import { needs } from "../needs/needs";
 import {
   decisions,
   escalationsFor,

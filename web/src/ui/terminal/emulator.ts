@@ -22,6 +22,8 @@ export type Events = {
   /** Whether a key is a shortcut of the page. */
   isPageKey: (event: KeyboardEvent) => boolean;
   focus: () => void;
+  /** A person typed into the read-only terminal. */
+  refused: () => void;
   /** The screen was resized. */
   resized: () => void;
 };
@@ -30,8 +32,8 @@ export type Events = {
 export type Look = { accent: string; ground: string };
 
 const SCROLLBACK = 5_000;
-/** Minimum font size. */
-const SMALLEST = 4;
+/** Minimum font size of a scaled screen; a larger screen scrolls. */
+const LEGIBLE = 5;
 /** Minimum readable font size. */
 const READABLE = 10;
 
@@ -169,8 +171,8 @@ export class Emulator {
   }
 
   /**
-   * Chooses the font size so that the whole screen is visible; `own` if the screen was resized to fit. With `readable`,
-   * the font has a minimum size, and the element scrolls to the cursor instead.
+   * Chooses the font size so that the whole screen is visible; `own` if the screen was resized to fit. The font has a
+   * minimum size, a larger one with `readable`; then the element scrolls, to the cursor first.
    */
   scale(place: HTMLElement, own: boolean, readable = false): void {
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
@@ -179,7 +181,7 @@ export class Emulator {
       return this.#draw(this.#baseSize);
     const [wide, high] = [place.clientWidth - 18, place.clientHeight - 8];
     const ratio = Math.min(wide / screen.offsetWidth, high / screen.offsetHeight);
-    const least = readable ? Math.min(READABLE, this.#baseSize) : SMALLEST;
+    const least = Math.min(readable ? READABLE : LEGIBLE, this.#baseSize);
     let size = Math.min(this.#baseSize * 1.3, Math.max(least, Math.floor(now * ratio * 10) / 10));
     this.#draw(size);
     // Cells have whole pixels: a slightly larger font can add a pixel to every row.
@@ -187,7 +189,8 @@ export class Emulator {
       size = Math.max(least, size - 0.1);
       this.#draw(size);
     }
-    if (readable) {
+    if (size <= least) {
+      place.scrollLeft = 0;
       const row = screen.offsetHeight / this.#terminal.rows;
       place.scrollTop = (this.#terminal.buffer.active.cursorY + 1) * row - high;
     }
@@ -263,7 +266,12 @@ export class Emulator {
 
   #wantsKey(event: KeyboardEvent): boolean {
     // A read-only terminal leaves all keys to the page.
-    if (this.#terminal.options.disableStdin) return false;
+    if (this.#terminal.options.disableStdin) {
+      const types = event.key.length === 1 || event.key === "Enter" || event.key === "Backspace";
+      if (event.type === "keydown" && types && !event.ctrlKey && !event.metaKey && !event.altKey)
+        this.#events.refused?.();
+      return false;
+    }
     return !(this.#events.isPageKey?.(event) ?? false);
   }
 }
