@@ -97,7 +97,7 @@ impl Hub {
         Ok(ticks / 100.0)
     }
 
-    /// Ends the hub as it would end at a terminal, and waits for it.
+    /// Kills the hub without warning, and waits for it.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         self.child.start_kill()?;
         self.child.wait().await?;

@@ -5,9 +5,11 @@ mod fanout;
 mod hub;
 mod idle;
 mod queue;
+mod recipes;
 mod relay;
 mod report;
 mod resume;
+mod search;
 mod startup;
 mod worktrees;
 mod writes;
@@ -30,6 +32,10 @@ async fn main() -> anyhow::Result<()> {
     if only.as_deref() == Some("queue") {
         queue::measure(&mut report).await?;
     }
+    // Needs the other engines, which `make bench-recipes` builds.
+    if only.as_deref() == Some("recipes") {
+        recipes::measure(&mut report).await?;
+    }
     if only.as_deref() == Some("queue-alone") {
         return queue::alone().await;
     }
@@ -41,6 +47,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted("resume") {
         resume::measure(&mut report).await?;
+    }
+    if wanted("search") {
+        search::measure(&mut report).await?;
     }
     if wanted("start") {
         startup::measure(&mut report).await?;

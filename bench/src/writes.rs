@@ -52,7 +52,7 @@ fn add(report: &mut Report, what: &str, ours: f64, baseline: f64, goal: Option<G
     report.add(Row { what: what.into(), ours, baseline: Some(baseline), unit: "changes/s", goal });
 }
 
-/// Runs `work` in so many tasks at once for a while; gives how often it was done per second.
+/// Runs `work` in `writers` tasks at once for a while; returns how often it was done per second.
 async fn rate<F, W>(writers: usize, work: F) -> anyhow::Result<f64>
 where
     F: Fn(usize) -> W + Send + Sync + 'static,

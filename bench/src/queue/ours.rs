@@ -32,6 +32,7 @@ fn task(description: String, deps: Vec<String>) -> TaskAdd {
         deps,
         priority: None,
         needs: Vec::new(),
+        labels: Vec::new(),
         activity: None,
     }
 }
@@ -80,7 +81,7 @@ impl Queue {
         self.store.close().await;
     }
 
-    /// Adds tasks one by one, so many at once; how many per second.
+    /// Adds tasks one by one, with `at_once` writers; returns tasks per second.
     pub(super) async fn enqueue(&self, count: usize, at_once: usize) -> anyhow::Result<f64> {
         let (next, begun) = (Arc::new(AtomicUsize::new(0)), Instant::now());
         let adders: Vec<_> = (0..at_once)
@@ -110,7 +111,7 @@ impl Queue {
         self.add(count, 1000, |_, _| Vec::new()).await.map(|_| ())
     }
 
-    /// Adds tasks, so many at a time; `deps` says which of those before each waits for.
+    /// Adds tasks in batches of `at_once`; `deps` gives the earlier tasks that each waits for.
     pub(super) async fn add(
         &self,
         count: usize,
@@ -162,13 +163,13 @@ impl Queue {
         Ok(begun.elapsed())
     }
 
-    /// Lets so many workers take, report and take the next, one by one, until nothing is left; how many per second.
+    /// Lets `workers` workers take, report and take the next, one by one, until nothing is left; returns tasks per second.
     pub(super) async fn complete(&self, workers: usize) -> anyhow::Result<f64> {
         self.complete_by(workers, 1).await
     }
 
-    /// The same for so many more tasks in batches: each of two clients does so for many workers at once, which have been
-    /// there before.
+    /// The same for `tasks` more tasks in batches: each of two clients acts for many workers at once, and the workers are
+    /// known already.
     pub(super) async fn complete_batched(&self, tasks: usize) -> anyhow::Result<f64> {
         self.complete_by(2, BATCH).await?;
         self.enqueue_many(tasks).await?;
