@@ -9,7 +9,7 @@ SEED ?= 1
 WHOLE := --workspace --all-features --locked
 BUILD := cargo build $(WHOLE) --bin shopfloor --test document
 
-.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers bench-merge chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
+.PHONY: help run test build package test-packages dev bench bench-queue bench-recipes bench-terminals bench-workers bench-merge chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -28,6 +28,12 @@ test-long: page crates/terminal/tests/xterm/node_modules/.stamp ## what make tes
 build: page ## leave target/release/shopfloor, with the page in it
 	cargo build --release --locked -p shopfloor
 
+package: page ## build every package of this tree into target/package: binary, deb, npm, container image, SBOM
+	scripts/package/all
+
+test-packages: web/node_modules/.stamp ## install, boot and use each of those packages in a clean Debian root (needs root)
+	scripts/package/test/all
+
 dev: web/node_modules/.stamp ## hub and page with live reload
 	scripts/dev
 
@@ -35,6 +41,7 @@ bench: page ## measure against baselines in the same run; results under bench/re
 	cargo build --release --locked -p bench -p shopfloor
 	target/release/bench
 	$(MAKE) --no-print-directory bench-queue
+	$(MAKE) --no-print-directory bench-recipes
 	$(MAKE) --no-print-directory bench-terminals
 	$(MAKE) --no-print-directory bench-workers
 	$(MAKE) --no-print-directory bench-merge
@@ -44,6 +51,12 @@ bench-queue: page ## tasks from added to done, beside graphile-worker and pg-bos
 	cargo build --release --locked -p bench -p shopfloor
 	cd bench/queue && npm ci --silent
 	target/release/bench queue
+
+bench-recipes: page ## executions of three steps, beside DBOS and Restate
+	cargo build --release --locked -p bench -p shopfloor
+	cd bench/recipes && npm ci --silent
+	cargo build --release --locked --manifest-path bench/recipes/dbos/Cargo.toml
+	target/release/bench recipes
 
 bench-terminals: ## terminals through runner and hub, beside sshx
 	scripts/tools bench
@@ -59,10 +72,12 @@ bench-merge: page ## merge queues with real git and short checks, beside the sim
 	cargo build --locked -p shopfloor
 	cargo nextest run --locked -p chaos --test merges --no-capture --run-ignored only real_git
 
-chaos: page ## the long lane: 200 kills on each database, 300 with a merge queue, 100 rounds of faults, 5 minutes with workers
+chaos: page ## the long lane: 200 kills on each database, 300 with a merge queue, 300 with recipes, 100 rounds of faults, 5 minutes with workers
 	cargo build --locked -p shopfloor
 	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_MERGE_KILLS=300 SHOPFLOOR_CHAOS_ROUNDS=100 SHOPFLOOR_CHAOS_TASKS=200 \
-		SHOPFLOOR_CHAOS_SECONDS=300 cargo nextest run --locked -p chaos --no-capture
+		SHOPFLOOR_CHAOS_SECONDS=300 SHOPFLOOR_CHAOS_EXECUTIONS=10 SHOPFLOOR_CHAOS_EXECUTION_KILLS=300 \
+		cargo nextest run --locked -p chaos --no-capture
+	SHOPFLOOR_SIM_SEEDS=20000 cargo nextest run --release --locked -p engine recipes::tests::simulator
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check
@@ -92,10 +107,10 @@ test-api: page ## every documented operation, with good and bad input
 	$(BUILD)
 	scripts/schemathesis
 
-protocol: ## write the page's types anew from the protocol
+protocol: ## regenerate the page's types from the protocol
 	UPDATE_TYPES=1 cargo test --quiet -p protocol --test typescript --test document fresh
 
-openapi: ## write docs/openapi.json anew from the handlers
+openapi: ## regenerate docs/openapi.json from the handlers
 	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
 
 properties: ## the long lane of the property tests: many cases, other ones each time
@@ -115,7 +130,7 @@ web/node_modules/.stamp: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --silent
 	touch $@
 
-web/dist/index.html: web/node_modules/.stamp web/index.html web/vite.config.ts $(shell find web/src web/public -type f 2>/dev/null)
+web/dist/index.html: web/node_modules/.stamp web/index.html web/vite.config.ts web/compress.ts $(shell find web/src web/public -type f 2>/dev/null)
 	cd web && npm run --silent build
 
 tools:
