@@ -64,7 +64,7 @@ words! {
         Confirming = "confirming",
         /// It was tested and is being pushed to the target branch.
         Landing = "landing",
-        /// A person must confirm it first, because the project has no checks.
+        /// A person must confirm it first.
         NeedsPerson = "needs_person",
         /// It is in the target branch.
         Landed = "landed",

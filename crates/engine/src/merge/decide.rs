@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
         let shut = matches!(self.gate, Gate::Frozen | Gate::TipRed);
         let suspect = |entry: &Entry| self.suspects.iter().any(|other| other.id == entry.id);
         let out = |entry: &&Entry| {
-            !entry.allowed || (shut && !entry.fix) || suspect(entry) || self.conflicts_with_others(entry)
+            entry.held.is_some() || (shut && !entry.fix) || suspect(entry) || self.conflicts_with_others(entry)
         };
         let mut stays: BTreeSet<CandidateId> = self.queue.entries.iter().filter(out).map(|entry| entry.id).collect();
         // Who builds on somebody who stays, stays.
@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
         let base = self.queue.tip.clone()?;
         let may = |member: &Member| {
             let entry = self.queue.entry(member.id);
-            entry.is_some_and(|entry| entry.allowed && (self.gate == Gate::Open || entry.fix))
+            entry.is_some_and(|entry| entry.held.is_none() && (self.gate == Gate::Open || entry.fix))
         };
         let green = self.queue.runs.iter().filter(|run| run.said() == Some(Verdict::Green)).filter_map(|run| {
             let left = self.queue.left(run).filter(|left| !left.is_empty())?;

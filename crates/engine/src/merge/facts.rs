@@ -48,7 +48,7 @@ pub struct Entry {
     pub priority: u8,
     /// When it was added.
     pub added_at: Timestamp,
-    /// Candidates that must land before it; those that are not in the queue do not count.
+    /// Candidates of the queue that must land before it.
     pub after: Vec<CandidateId>,
     /// The commit that its branch was last seen at; absent until a run has looked.
     pub head: Option<String>,
@@ -58,8 +58,28 @@ pub struct Entry {
     pub paths: Vec<String>,
     /// Whether it may move while the queue is frozen.
     pub fix: bool,
-    /// Whether it may land; otherwise a person must confirm it first.
-    pub allowed: bool,
+    /// Why a person must confirm it before it moves.
+    pub held: Option<Held>,
+}
+
+/// Why a branch moves only once a person has confirmed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// The project has no checks, so nothing can be proved about it.
+    Unchecked,
+    /// It builds on this branch, which left the queue without landing.
+    Orphaned(CandidateId),
+}
+
+impl Held {
+    /// Whether a branch is held, in a project with or without checks, if `left` is a branch below it that left.
+    pub fn of(confirmed: bool, checks: bool, left: Option<CandidateId>) -> Option<Self> {
+        match left {
+            _ if confirmed => None,
+            Some(left) => Some(Self::Orphaned(left)),
+            None => (!checks).then_some(Self::Unchecked),
+        }
+    }
 }
 
 /// A branch at a commit, in a stack.

@@ -21,7 +21,7 @@ mod tests;
 
 pub use decide::decide;
 pub use effect::{Effect, Ejected};
-pub use facts::{Entry, Gate, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
+pub use facts::{Entry, Gate, Held, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
 pub use known::Known;
 pub use order::order;
 pub use rates::Rates;

@@ -79,7 +79,7 @@ fn nothing_starts_while_the_queue_is_paused_or_a_person_is_needed() {
     world.queue.gate = Gate::Paused;
     assert_eq!(decide(&world.queue), []);
     world.queue.gate = Gate::Open;
-    world.queue.entries.iter_mut().for_each(|entry| entry.allowed = false);
+    world.queue.entries.iter_mut().for_each(|entry| entry.held = Some(Held::Unchecked));
     assert_eq!(decide(&world.queue), []);
 }
 

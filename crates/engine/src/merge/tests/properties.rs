@@ -1,5 +1,8 @@
 //! What holds in every history.
 
+use std::collections::BTreeSet;
+
+use domain::CandidateId;
 use proptest::prelude::*;
 
 use super::world::{World, entry};
@@ -26,8 +29,49 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
+/// Branches that build only on those before them.
+fn branches() -> impl Strategy<Value = Vec<Entry>> {
+    let one = (0u8..3, prop::bool::weighted(0.1), 0i64..5, 0usize..4, prop::collection::vec(0usize..12, 0..2));
+    prop::collection::vec(one, 0..12).prop_map(|all| {
+        let mut entries: Vec<Entry> = Vec::new();
+        for (at, (priority, fix, added, path, below)) in all.into_iter().enumerate() {
+            let after = below.into_iter().filter(|below| *below < at).map(|below| entries[below].id).collect();
+            let paths = vec![format!("file{path}")];
+            entries.push(Entry { priority, fix, after, paths, ..entry(added) });
+        }
+        entries
+    })
+}
+
 proptest! {
-    // The world asserts that only green commits land, once, and as fast-forwards.
+    #[test]
+    fn the_order_has_every_branch_once_and_each_behind_those_that_it_builds_on(
+        entries in branches(), started in prop::collection::vec(0usize..12, 0..4),
+    ) {
+        let started: Vec<CandidateId> =
+            started.into_iter().filter_map(|at| entries.get(at)).map(|entry| entry.id).collect();
+        let ordered = order(&entries, &started);
+        prop_assert_eq!(ordered.iter().collect::<BTreeSet<_>>().len(), entries.len());
+        prop_assert_eq!(ordered.len(), entries.len());
+        let place = |id: &CandidateId| ordered.iter().position(|other| other == id);
+        for entry in &entries {
+            prop_assert!(entry.after.iter().all(|below| place(below) < place(&entry.id)));
+        }
+    }
+
+    #[test]
+    fn a_shared_file_moves_a_branch_by_one_place_at_most(entries in branches()) {
+        let free = |entry: &Entry| Entry { after: Vec::new(), ..entry.clone() };
+        let entries: Vec<Entry> = entries.iter().map(free).collect();
+        let apart: Vec<Entry> = entries.iter().map(|entry| Entry { paths: Vec::new(), ..entry.clone() }).collect();
+        let (moved, unmoved) = (order(&entries, &[]), order(&apart, &[]));
+        for (at, id) in moved.iter().enumerate() {
+            let before = unmoved.iter().position(|other| other == id).unwrap();
+            prop_assert!(before.abs_diff(at) <= 1, "moved from {before} to {at}");
+        }
+    }
+
+    // The world asserts that only green commits land, once, as fast-forwards, and behind those that they build on.
     #[test]
     fn the_good_land_the_bad_leave_and_nobody_starves(
         waiting in 0usize..12,
@@ -56,11 +100,11 @@ proptest! {
                     if bad {
                         world.truth.bad.insert(added.id);
                     }
-                    world.queue.entries.push(added);
+                    world.add(added);
                 }
                 Happens::Removed(at) => {
                     if let Some(id) = all.get(at) {
-                        world.queue.entries.retain(|entry| entry.id != *id);
+                        world.leaves(*id);
                         removed.push(*id);
                     }
                 }
@@ -75,7 +119,14 @@ proptest! {
             world.settle();
         }
         world.run();
-        prop_assert!(world.queue.entries.is_empty(), "left over: {:?}", world.queue);
+        // Only what builds on a branch that left stays, for a person.
+        let held: BTreeSet<_> = world.queue.entries.iter().filter(|entry| entry.held.is_some()).map(|e| e.id).collect();
+        let stays: BTreeSet<_> = world.queue.entries.iter().map(|entry| entry.id).collect();
+        for id in &stays {
+            let mut pairs = world.builds_on.iter();
+            let waits = held.contains(id) || pairs.any(|(above, below)| above == id && stays.contains(below));
+            prop_assert!(waits, "left over: {:?}", world.queue);
+        }
         prop_assert_eq!(world.froze, 0);
         for (id, why) in &world.ejected {
             if matches!(why, Ejected::Red { .. }) {
@@ -83,7 +134,7 @@ proptest! {
             }
         }
         for id in &all {
-            let left = removed.contains(id) || world.ejected.iter().any(|(other, _)| other == id);
+            let left = stays.contains(id) || removed.contains(id) || world.ejected.iter().any(|(other, _)| other == id);
             prop_assert!(left || world.landed.contains(id));
             prop_assert!(!(world.landed.contains(id) && world.truth.bad.contains(id)), "a bad branch landed");
         }

@@ -54,6 +54,8 @@ pub(super) struct World {
     tip: String,
     pub(super) landed: Vec<CandidateId>,
     pub(super) ejected: Vec<(CandidateId, Ejected)>,
+    /// What was said to land before what, also of branches that have landed or left.
+    pub(super) builds_on: Vec<(CandidateId, CandidateId)>,
     pub(super) froze: usize,
     /// Every commit whose checks passed.
     passed: BTreeSet<String>,
@@ -69,7 +71,7 @@ pub(super) fn entry(at: i64) -> Entry {
         pinned: false,
         paths: Vec::new(),
         fix: false,
-        allowed: true,
+        held: None,
     }
 }
 
@@ -90,6 +92,7 @@ impl World {
             tip: "c0".to_owned(),
             landed: Vec::new(),
             ejected: Vec::new(),
+            builds_on: Vec::new(),
             froze: 0,
             passed: BTreeSet::from(["c0".to_owned()]),
         }
@@ -167,7 +170,7 @@ impl World {
             Effect::Land { base, commit, candidates, .. } => self.land(base, commit, candidates),
             Effect::Eject { candidate, why } => {
                 self.queue.rates.failed += u32::from(matches!(why, Ejected::Red { .. }));
-                self.queue.entries.retain(|entry| entry.id != candidate);
+                self.leaves(candidate);
                 self.ejected.push((candidate, why));
             }
             Effect::Contained { candidate } => self.queue.entries.retain(|entry| entry.id != candidate),
@@ -178,6 +181,28 @@ impl World {
             }
             Effect::Thaw => self.queue.gate = Gate::Open,
             Effect::Halt { .. } => self.queue.gate = Gate::Paused,
+        }
+    }
+
+    /// Adds a branch, as the store does: it is held if a branch that it builds on has left.
+    pub(super) fn add(&mut self, mut added: Entry) {
+        let landed = |id: &CandidateId| self.landed.contains(id);
+        let waits = |id: &CandidateId| self.queue.entry(*id).is_some();
+        let left = added.after.iter().find(|id| !landed(id) && !waits(id)).copied();
+        added.held = Held::of(false, true, left);
+        self.builds_on.extend(added.after.iter().map(|below| (added.id, *below)));
+        added.after.retain(|id| self.queue.entry(*id).is_some());
+        self.queue.entries.push(added);
+    }
+
+    /// A branch leaves the queue without landing: those that build on it are held.
+    pub(super) fn leaves(&mut self, left: CandidateId) {
+        let there = self.queue.entries.len();
+        self.queue.entries.retain(|entry| entry.id != left);
+        if self.queue.entries.len() < there {
+            for entry in self.queue.entries.iter_mut().filter(|entry| entry.after.contains(&left)) {
+                entry.held = Held::of(false, true, Some(left));
+            }
         }
     }
 
@@ -204,6 +229,11 @@ impl World {
         assert!(self.passed.contains(&commit), "{commit} lands and was never green");
         assert!(candidates.iter().all(|id| !self.landed.contains(id)), "landed twice");
         assert!(self.contains(&commit, &base), "not a fast-forward");
+        for (at, id) in candidates.iter().enumerate() {
+            let there = |below: &CandidateId| self.landed.contains(below) || candidates[..at].contains(below);
+            let below = self.builds_on.iter().filter(|(above, _)| above == id).map(|(_, below)| below);
+            assert!(below.into_iter().all(there), "{id} landed before what it builds on");
+        }
         self.queue.entries.retain(|entry| !candidates.contains(&entry.id));
         self.queue.rates.landed += u32::try_from(candidates.len()).unwrap_or(0);
         self.landed.extend(&candidates);
