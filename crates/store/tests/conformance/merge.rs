@@ -16,7 +16,7 @@ use protocol::link::{
 use protocol::{
     ApprovalFilter, Candidate, Change, Criterion, EscalationAnswer, Landing, LandingFilter, MergeAdd, MergeCommand,
     MergeConfigure, MergeGateChange, MergePage, MergeQueue, MergeWhatIf, ProjectUpdate, Sandbox, TaskAdd, TaskReason,
-    WorkerStart, verbs,
+    TasksAdd, WorkerStart, verbs,
 };
 use store::{Caller, PublishEnded, PublishResult, StoreError, TendMerges};
 
@@ -35,6 +35,10 @@ both! {
     a_branch_that_was_pushed_to_is_tested_again,
     another_persons_branch_and_checks_wait_for_the_runners_owner,
     settings_say_who_may_add,
+    a_branch_waits_for_those_it_builds_on_and_for_a_person_once_they_left,
+    a_tip_that_an_outsider_repairs_thaws_the_queue,
+    a_person_freezes_the_queue_for_all_but_fixes,
+    the_queue_tells_when_it_ends_and_what_a_landing_cost,
     a_task_that_requires_the_merge_is_done_once_its_work_landed,
     a_cancelled_task_leaves_the_queue,
     the_checks_of_sandboxed_work_run_in_its_sandbox,
@@ -367,12 +371,105 @@ async fn settings_say_who_may_add(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project, input }).await;
     let refused = shop.fixture.refused(&shop.fixture.bo, adding(&shop, "a", false)).await;
     assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+    let merged = |id: &str| TaskAdd { id: Some(id.into()), acceptance: vec![Criterion::Merged {}], ..plain("Add sub") };
+    let add = |id: &str| verbs::TaskAdd { project, input: TasksAdd { tasks: vec![merged(id)] } };
+    let refused = shop.fixture.refused(&shop.fixture.bo, add("bos")).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "a task that must be merged adds a branch: {refused:?}");
+    shop.fixture.done(&shop.fixture.ada, add("adas")).await;
     let refused = shop.fixture.refused(&shop.fixture.ada, adding(&shop, "main", false)).await;
     assert!(matches!(refused, StoreError::Invalid { .. }), "{refused:?}");
     let none = shop.fixture.project(Visibility::Private).await.id;
     let input = MergeAdd { branch: "a".into(), ..Default::default() };
     let refused = shop.fixture.refused(&shop.fixture.ada, verbs::MergeAdd { project: none, input }).await;
     assert!(matches!(refused, StoreError::Conflict(_)), "without a repository: {refused:?}");
+}
+
+async fn a_branch_waits_for_those_it_builds_on_and_for_a_person_once_they_left(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    repository.bad.insert("below".into());
+    let below = add(&shop, "below").await;
+    shop.fixture.pass(1);
+    let mut input = adding(&shop, "above", false);
+    (input.input.after, input.input.priority) = (vec![below.id], Some(9));
+    let above = shop.fixture.done(&shop.fixture.ada, input).await;
+    assert_eq!(above.reason.as_deref(), Some("it waits for `below`, which it builds on"));
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip", "the branch below fails, and the one above does not land without it");
+    let [held] = queue(&shop).await.candidates.try_into().unwrap();
+    assert_eq!((held.id, held.state), (above.id, CandidateState::NeedsPerson));
+    let why = "it builds on `below`, which left the queue without landing: confirm it or remove it";
+    assert_eq!(held.reason.as_deref(), Some(why));
+
+    // The branch below comes back, repaired: nobody has to decide.
+    repository.bad.clear();
+    shop.fixture.pass(1);
+    let again = add(&shop, "below").await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+below+above");
+
+    // Only a person lets a branch land without the one below.
+    shop.fixture.pass(1);
+    let gone = add(&shop, "gone").await;
+    let mut input = adding(&shop, "alone", false);
+    input.input.after = vec![gone.id, again.id];
+    let alone = shop.fixture.done(&shop.fixture.ada, input).await;
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeRemove { candidate: gone.id }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+below+above");
+    shop.fixture.done(&shop.fixture.bo, verbs::MergeConfirm { candidate: alone.id }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+below+above+alone");
+}
+
+async fn a_tip_that_an_outsider_repairs_thaws_the_queue(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = Repository { tip_bad: true, ..repository() };
+    add(&shop, "a").await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(queue(&shop).await.gate, MergeGate::TipRed);
+    (repository.tip, repository.tip_bad) = ("repaired".into(), false);
+    shop.fixture.pass(90_000);
+    shop.fixture.done(&Caller::hub("test"), TendMerges {}).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!((queue(&shop).await.gate, repository.tip.as_str()), (MergeGate::Open, "repaired+a"));
+}
+
+async fn a_person_freezes_the_queue_for_all_but_fixes(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    let input = MergeGateChange { target: None, reason: Some("release".into()) };
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeFreeze { project: shop.project.id, input }).await;
+    add(&shop, "a").await;
+    shop.fixture.done(&shop.fixture.ada, adding(&shop, "fix", true)).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!((queue(&shop).await.gate, repository.tip.as_str()), (MergeGate::Frozen, "tip+fix"));
+    let input = MergeGateChange::default();
+    shop.fixture.done(&shop.fixture.bo, verbs::MergeThaw { project: shop.project.id, input }).await;
+    work(&mut shop, &mut repository).await;
+    assert_eq!(repository.tip, "tip+fix+a");
+}
+
+async fn the_queue_tells_when_it_ends_and_what_a_landing_cost(fixture: Fixture) {
+    let mut shop = Shop::open(fixture).await;
+    checks(&shop).await;
+    let mut repository = repository();
+    add(&shop, "a").await;
+    assert_eq!(queue(&shop).await.expected_at, None, "nobody knows how long the checks take");
+    work(&mut shop, &mut repository).await;
+    let [landed] = history(&shop).await.try_into().unwrap();
+    assert!(landed.runs > 0 && landed.cost_ms == u64::from(landed.runs) * 1000, "{landed:?}");
+    shop.fixture.pass(1);
+    add(&shop, "b").await;
+    shop.fixture.pass(1);
+    add(&shop, "c").await;
+    let open = queue(&shop).await;
+    let times: Vec<_> = open.candidates.iter().filter_map(|candidate| candidate.expected_at).collect();
+    assert!(times.len() == 2 && times.is_sorted(), "{open:?}");
+    assert_eq!(open.expected_at, times.last().copied());
 }
 
 /// The worker reports work that meets everything but the merge; the branch is published.

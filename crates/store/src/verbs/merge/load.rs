@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use domain::{MergeGate, MergePurpose, MergeRunState};
-use engine::merge::{Entry, Gate, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
+use domain::{CandidateId, MergeGate, MergePurpose, MergeRunState};
+use engine::merge::{Entry, Gate, Held, Landing, Level, Member, Purpose, Queue, Run, Tested, Verdict};
 use protocol::link::{LevelBuilt, MergeLevel};
 
-use super::rows::{self, CandidateRow, QueueRow, Report, RunRow, StackMember};
+use super::rows::{self, CandidateRow, QueueRow, Report, RunRow, StackMember, Successor};
 use super::settings::Rules;
 use crate::StoreError;
 use crate::sql::Connection;
@@ -25,10 +25,14 @@ pub(super) async fn facts(c: &mut Connection<'_>, queue: &QueueRow, rules: &Rule
     let finished = rows::tests(c, queue).await?;
     let runs = finished.iter().chain(&open).filter_map(run).collect();
     let landings = rows::landings(c, &queue.key).await?.iter().filter_map(landed).collect();
+    let mut entries = Vec::with_capacity(waiting.len());
+    for row in &waiting {
+        entries.push(entry(row, rules, &described, below(c, row, &waiting).await?));
+    }
     Ok(Queue {
         gate: gate(queue.gate),
         tip: queue.tip.clone(),
-        entries: waiting.iter().map(|row| entry(row, rules, &described)).collect(),
+        entries,
         runs,
         landings,
         landing,
@@ -46,18 +50,43 @@ fn gate(gate: MergeGate) -> Gate {
     }
 }
 
-fn entry(row: &CandidateRow, rules: &Rules, described: &HashMap<String, Vec<String>>) -> Entry {
+/// The branches that a branch builds on.
+#[derive(Default)]
+struct Below {
+    /// Those that are in the queue.
+    waiting: Vec<CandidateId>,
+    /// One that left without landing, and was not added again.
+    left: Option<CandidateId>,
+}
+
+async fn below(c: &mut Connection<'_>, row: &CandidateRow, waiting: &[CandidateRow]) -> Result<Below, StoreError> {
+    let mut found = Below::default();
+    for id in &row.after {
+        if waiting.iter().any(|other| other.id == *id) {
+            found.waiting.push(*id);
+            continue;
+        }
+        match rows::successor(c, *id).await? {
+            Successor::Landed => {}
+            Successor::Waits(id) => found.waiting.push(id),
+            Successor::Left => found.left = found.left.or(Some(*id)),
+        }
+    }
+    Ok(found)
+}
+
+fn entry(row: &CandidateRow, rules: &Rules, described: &HashMap<String, Vec<String>>, below: Below) -> Entry {
     let known = Some(&row.paths).filter(|paths| !paths.is_empty()).or_else(|| described.get(&row.branch));
     Entry {
         id: row.id,
         priority: row.priority,
         added_at: row.added_at,
-        after: row.after.clone(),
+        after: below.waiting,
         head: row.head.clone(),
         pinned: row.pinned,
         paths: known.cloned().unwrap_or_default(),
         fix: row.fix,
-        allowed: row.confirmed || !rules.settings.checks.is_empty(),
+        held: Held::of(row.confirmed, !rules.settings.checks.is_empty(), below.left),
     }
 }
 

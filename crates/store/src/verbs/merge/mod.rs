@@ -17,7 +17,7 @@ mod view;
 
 pub(crate) use desired::{desired, waits_for_approval};
 pub(crate) use facts::{began, landed, tested};
-pub(crate) use queue::{New, enter, not_idle, target_of, withdraw_candidate};
+pub(crate) use queue::{New, enter, may_add, not_idle, target_of, withdraw_candidate};
 pub use tend::TendMerges;
 
 /// Maximum number of branches in one queue.

@@ -2,7 +2,8 @@
 
 use domain::text::plain;
 use domain::{
-    Action, ActivityId, CandidateId, CandidateState, MergeAdders, MergePurpose, ProjectId, TaskId, Timestamp, branch,
+    Action, ActivityId, CandidateId, CandidateState, MergeAdders, MergePurpose, ProjectId, TaskId, Timestamp, UserId,
+    branch,
 };
 use protocol::{Candidate, CandidateDetail, MergePage, MergeQueue, Project, Verb, WrittenBy, verbs};
 
@@ -118,7 +119,7 @@ impl Command for verbs::MergeAdd {
         let caller = tx.caller;
         let project = projects::find(tx.read(), caller, self.project, Action::Write).await?;
         let by = caller.writer()?;
-        may_add(tx, &project).await?;
+        may_add(tx, project.id, project.owner.id).await?;
         let input = &self.input;
         if input.fix {
             tx.check(self.project, Action::Decide, "project").await?;
@@ -169,12 +170,12 @@ impl Command for verbs::MergeAdd {
     }
 }
 
-/// Refuses callers whom the project's settings exclude.
-async fn may_add(tx: &mut Tx<'_>, project: &Project) -> Result<(), StoreError> {
-    match settings::of(tx.read(), project.id).await?.adders {
+/// Refuses callers whom the project's settings keep from adding branches, by whatever way.
+pub(crate) async fn may_add(tx: &mut Tx<'_>, project: ProjectId, owner: UserId) -> Result<(), StoreError> {
+    match settings::of(tx.read(), project).await?.adders {
         MergeAdders::Writers => Ok(()),
-        MergeAdders::People => tx.check(project.id, Action::Decide, "project").await.map(|_| ()),
-        MergeAdders::Owner if tx.caller.person()?.id == project.owner.id => Ok(()),
+        MergeAdders::People => tx.check(project, Action::Decide, "project").await.map(|_| ()),
+        MergeAdders::Owner if tx.caller.person()?.id == owner => Ok(()),
         MergeAdders::Owner => Err(StoreError::Forbidden("only the owner of the project may add branches")),
     }
 }

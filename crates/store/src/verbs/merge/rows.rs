@@ -271,6 +271,32 @@ pub(super) async fn find_candidate(
     c.first(&format!("{CANDIDATES} WHERE c.id = $1"), vec![text(id)]).await?.as_ref().map(candidate).transpose()
 }
 
+/// What became of a branch that others build on.
+pub(super) enum Successor {
+    /// It is in the target branch.
+    Landed,
+    /// The branch waits, perhaps because it was added again.
+    Waits(CandidateId),
+    /// It left without landing.
+    Left,
+}
+
+/// What became of a candidate: the newest one of the same branch counts, if it did not land itself.
+pub(super) async fn successor(c: &mut Connection<'_>, id: CandidateId) -> Result<Successor, StoreError> {
+    let sql = "SELECT c.state, n.id AS newest, n.state AS newest_state FROM merge_candidates c \
+               JOIN merge_candidates n ON n.project = c.project AND n.target = c.target AND n.branch = c.branch \
+               WHERE c.id = $1 ORDER BY n.added_at DESC, n.id DESC LIMIT 1";
+    let Some(row) = c.first(sql, vec![text(id)]).await? else { return Ok(Successor::Left) };
+    let landed = CandidateState::Landed.word();
+    let newest: CandidateState = row.parsed("newest_state")?;
+    Ok(match newest {
+        _ if row.text("state")? == landed => Successor::Landed,
+        CandidateState::Landed => Successor::Landed,
+        CandidateState::Ejected | CandidateState::Removed => Successor::Left,
+        _ => Successor::Waits(row.parsed("newest")?),
+    })
+}
+
 /// The branches of a queue that have not left it, oldest first.
 pub(super) async fn waiting(c: &mut Connection<'_>, key: &Key) -> Result<Vec<CandidateRow>, StoreError> {
     let sql =

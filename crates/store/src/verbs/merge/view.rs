@@ -1,7 +1,9 @@
 //! Queues, candidates and runs as people see them.
 
+use std::collections::BTreeMap;
+
 use domain::{CandidateId, CandidateState, CheckOutcome, MergeGate, MergePurpose, Timestamp};
-use engine::merge::{Search, WINDOW, order};
+use engine::merge::{Entry, Held, Search, WINDOW, order};
 use protocol::link::{LevelBuilt, MergeCheck, MergeChecked, MergeTest};
 use protocol::{Candidate, MergeQueue, MergeRun, MergeRunCheck, MergeSettings};
 
@@ -24,13 +26,16 @@ pub(super) async fn queue(c: &mut Connection<'_>, key: &Key, now: Timestamp) -> 
     waiting.sort_by_key(|row| ordered.iter().position(|id| *id == row.id));
     let search = Search::of(queue.rates.failure(), facts.capacity);
     let known = facts.known();
+    let names: BTreeMap<CandidateId, String> = waiting.iter().map(|row| (row.id, row.branch.clone())).collect();
     let mut candidates = Vec::with_capacity(waiting.len());
     for (place, row) in waiting.into_iter().enumerate() {
         let expected = expected(&queue, &search, place + 1, now);
         let mut shown = candidate(row, &rules.settings);
         shown.expected_at = expected;
-        let held = !facts.entry(shown.id).is_some_and(|entry| entry.allowed);
-        moves(&mut shown, &open, held);
+        moves(&mut shown, &open);
+        if let Some(entry) = facts.entry(shown.id) {
+            stands(c, &mut shown, entry, &names).await?;
+        }
         candidates.push(shown);
     }
     let expected_at = expected(&queue, &search, candidates.len(), now).filter(|_| !candidates.is_empty());
@@ -76,8 +81,8 @@ fn expected(queue: &QueueRow, search: &Search, count: usize, now: Timestamp) -> 
     Some(now.plus_millis(ms as i64))
 }
 
-/// Whether it is tested, landed or held up now.
-fn moves(shown: &mut Candidate, open: &[RunRow], held: bool) {
+/// Whether it is tested or landed now.
+fn moves(shown: &mut Candidate, open: &[RunRow]) {
     let mine = |run: &&RunRow| run.stack.iter().any(|member| member.candidate == shown.id);
     for run in open.iter().filter(mine) {
         shown.state = match run.purpose {
@@ -91,10 +96,35 @@ fn moves(shown: &mut Candidate, open: &[RunRow], held: bool) {
             return;
         }
     }
-    if held {
-        shown.state = CandidateState::NeedsPerson;
-        shown.reason = Some("the project has no checks: a person must confirm it".to_owned());
+}
+
+/// Why it does not move, if it waits for a person or for a branch that it builds on.
+async fn stands(
+    c: &mut Connection<'_>,
+    shown: &mut Candidate,
+    entry: &Entry,
+    names: &BTreeMap<CandidateId, String>,
+) -> Result<(), StoreError> {
+    if shown.state == CandidateState::Landing {
+        return Ok(());
     }
+    let why = match entry.held {
+        Some(Held::Unchecked) => "the project has no checks: a person must confirm it".to_owned(),
+        Some(Held::Orphaned(left)) => {
+            let branch = rows::find_candidate(c, left).await?.map_or_else(String::new, |row| row.branch);
+            format!("it builds on `{branch}`, which left the queue without landing: confirm it or remove it")
+        }
+        None => {
+            let below = entry.after.iter().find_map(|id| names.get(id));
+            if shown.state == CandidateState::Waiting && shown.reason.is_none() {
+                shown.reason = below.map(|branch| format!("it waits for `{branch}`, which it builds on"));
+            }
+            return Ok(());
+        }
+    };
+    shown.state = CandidateState::NeedsPerson;
+    shown.reason = Some(why);
+    Ok(())
 }
 
 /// A branch as it is stored.
