@@ -11,7 +11,7 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::work::review::place::has_repository;
 use crate::verbs::work::tasks::row::TaskRow;
 use crate::verbs::work::workers::builds_on::{self, Built};
-use crate::verbs::{activities, workspaces};
+use crate::verbs::{activities, merge, workspaces};
 use crate::{Command, StoreError};
 
 /// The maximum number of landings that one request asks for.
@@ -52,6 +52,9 @@ impl Command for verbs::LandingLand {
         }
         let settings = settings::of(tx.read(), self.project).await?;
         let push_only = self.input.push_only || self.input.pull_request;
+        if !push_only {
+            merge::may_add(tx, self.project, facts.owner).await?;
+        }
         let pull_request = self.input.pull_request;
         let how = How { target: settings.target, push_only, pull_request, asked_by: Some(me) };
         let mut landings = Vec::new();

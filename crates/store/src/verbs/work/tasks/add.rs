@@ -6,7 +6,7 @@ use std::fmt;
 use domain::{Action, ActivityId, ProjectId, Short, TaskId, TaskStatus};
 use engine::tasks::graph;
 use engine::tasks::life::Life;
-use protocol::{AddedTasks, NamedTask, Verb, verbs};
+use protocol::{AddedTasks, Criterion, NamedTask, Verb, verbs};
 
 use super::check::{self, MAX_TASKS, wrong};
 use super::reach::EDGES;
@@ -14,6 +14,7 @@ use super::row::TaskRow;
 use super::{Wanted, shorts, similar};
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::merge;
 use crate::verbs::work::life::unreachable;
 use crate::{Caller, Command, StoreError};
 
@@ -129,6 +130,11 @@ async fn check_activities(verb: &verbs::TaskAdd, tx: &mut Tx<'_>) -> Result<(), 
     Ok(())
 }
 
+/// Whether a task adds its work to the merge queue by itself.
+pub(super) fn requires_merge(acceptance: &[Criterion]) -> bool {
+    acceptance.iter().any(|criterion| matches!(criterion, Criterion::Merged {}))
+}
+
 impl Command for verbs::TaskAdd {
     type Output = AddedTasks;
     const VERB: &'static str = verbs::TaskAdd::SPEC.name;
@@ -139,7 +145,7 @@ impl Command for verbs::TaskAdd {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<AddedTasks, StoreError> {
         let caller = tx.caller;
-        tx.check(self.project, Action::Write, "project").await?;
+        let facts = tx.check(self.project, Action::Write, "project").await?;
         let author = caller.writer()?;
         let tasks = &self.input.tasks;
         if tasks.is_empty() || tasks.len() > MAX_TASKS {
@@ -151,6 +157,9 @@ impl Command for verbs::TaskAdd {
         let deps = deps(self, &shorts)?;
         let known = known(self, tx, &deps).await?;
         check_activities(self, tx).await?;
+        if tasks.iter().any(|task| requires_merge(&task.acceptance)) {
+            merge::may_add(tx, self.project, facts.owner).await?;
+        }
         let similar = similar::find(tx, self.project, tasks).await?;
         // No refusals below this line.
         let ids: Vec<TaskId> = tasks.iter().map(|_| TaskId::generate()).collect();

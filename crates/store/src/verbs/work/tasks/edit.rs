@@ -9,11 +9,13 @@ use engine::tasks::graph;
 use engine::tasks::life::Event;
 use protocol::{Criterion, CriterionResult, Task, TaskAdd, TaskEdit, Verb, verbs};
 
+use super::add::requires_merge;
 use super::reach::EDGES;
 use super::row::TaskRow;
 use super::{check, shorts, similar};
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::merge;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
 use crate::verbs::work::life::unreachable;
@@ -28,7 +30,7 @@ impl Command for verbs::TaskEdit {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let before = tx.known_task(self.task).await?;
-        tx.check(before.project, Action::Write, "task").await?;
+        let facts = tx.check(before.project, Action::Write, "task").await?;
         let author = tx.caller.writer()?;
         if let Some(expected) = self.input.expected_edits.filter(|expected| *expected != before.edits) {
             let (named, edits) = (before.named(), before.edits);
@@ -55,6 +57,9 @@ impl Command for verbs::TaskEdit {
             .map_err(|refused| StoreError::Conflict(format!("{} cannot be edited: {refused}", before.named())))?;
         if parts.deps {
             refuse_cycle(tx, &after).await?;
+        }
+        if requires_merge(&after.acceptance) && !requires_merge(&before.acceptance) {
+            merge::may_add(tx, before.project, facts.owner).await?;
         }
         // No refusals below this line.
         let worded = before.description != after.description || before.context != after.context;
