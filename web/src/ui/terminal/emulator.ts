@@ -24,7 +24,7 @@ export type Events = {
   focus: () => void;
   /** A person typed into the read-only terminal. */
   refused: () => void;
-  /** The screen was resized. */
+  /** The screen was resized or loaded. */
   resized: () => void;
 };
 
@@ -45,6 +45,8 @@ export class Emulator {
   #gpu: WebglAddon | null = null;
   #events: Partial<Events> = {};
   #baseSize = 13;
+  /** Whether nothing was written since the last reset. */
+  #empty = true;
   found = { index: -1, count: 0 };
   onFound: () => void = () => undefined;
 
@@ -129,6 +131,7 @@ export class Emulator {
   /** Resets to an empty screen of this size. */
   reset(cols: number, rows: number): void {
     this.#terminal.reset();
+    this.#empty = true;
     if (cols > 0 && rows > 0) this.#terminal.resize(cols, rows);
   }
 
@@ -139,7 +142,13 @@ export class Emulator {
 
   /** Writes output; calls back after parsing. */
   write(bytes: Uint8Array | string, parsed?: () => void): void {
-    this.#terminal.write(bytes, parsed);
+    const first = this.#empty;
+    this.#empty = false;
+    const loaded = () => {
+      parsed?.();
+      this.#events.resized?.();
+    };
+    this.#terminal.write(bytes, first ? loaded : parsed);
   }
 
   /** Whether it accepts input. */
