@@ -101,7 +101,7 @@ async fn secrets_are_taken_out_of_the_output_before_it_is_cut() {
 }
 
 #[tokio::test]
-async fn what_may_not_run_is_left_to_a_person() {
+async fn unapproved_commands_need_a_person() {
     let bench = Bench::new().await;
     let refused = Commands::Refused("allow it with `shopfloor runner approve 1234`".to_owned());
     let mark = bench.path().join("out/mark");
@@ -131,7 +131,7 @@ async fn a_command_is_given_as_long_as_a_task_may_ask_for() {
 }
 
 #[tokio::test]
-async fn a_command_has_a_lower_priority_than_who_runs_it() {
+async fn commands_run_at_lower_priority_than_the_runner() {
     let bench = Bench::new().await;
     let own = std::fs::read_to_string("/proc/self/stat").unwrap();
     let own: i32 = own.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().parse().unwrap();

@@ -108,7 +108,7 @@ fn overlap_rules() {
 }
 
 #[test]
-fn only_the_last_of_several_replaces_what_runs() {
+fn cancel_running_starts_only_the_latest_due_tick() {
     let facts = Facts { overlap: Overlap::CancelRunning, catch_up: CatchUp::All { most: 5 }, open: 1, ..hourly() };
     let decision = at(facts, "2026-01-01T02:30:00Z");
     assert_eq!(shown(&decision), ["01:00 skipped: a later tick is due as well and replaces it", "02:00 started"]);
