@@ -166,7 +166,7 @@ inputs! {
     }
 }
 
-/// A span of time to make up for.
+/// A span of time whose missed ticks run now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleBackfill {
