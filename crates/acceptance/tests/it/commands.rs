@@ -103,12 +103,12 @@ async fn secrets_are_taken_out_of_the_output_before_it_is_cut() {
 #[tokio::test]
 async fn unapproved_commands_need_a_person() {
     let bench = Bench::new().await;
-    let refused = Commands::Refused("allow it with `shopfloor runner approve 1234`".to_owned());
+    let refused = Commands::Refused("allow it with `shopfloor approval allow 1234`".to_owned());
     let mark = bench.path().join("out/mark");
     let criteria = command(&format!("touch '{}'", mark.display()), 60);
     let results = bench.check_with(&criteria, refused).await;
     assert_eq!(results[0].passed, None);
-    assert!(results[0].reason.contains("runner approve 1234"), "{}", results[0].reason);
+    assert!(results[0].reason.contains("approval allow 1234"), "{}", results[0].reason);
     let Commands::Run(free) = runs(&bench.path()) else { panic!("they run") };
     let contain = Arc::new(|_| Err("there is no bubblewrap here".to_owned()));
     let results = bench.check_with(&criteria, Commands::Run(Runs { contain, ..free })).await;
