@@ -101,7 +101,7 @@ async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
 }
 
 #[tokio::test]
-async fn a_second_process_with_a_runners_token_is_refused_while_the_first_is_there() {
+async fn a_second_process_with_a_connected_runners_token_is_refused() {
     let mut fixture = Fixture::new().await;
     let first = fixture.runner.again(fixture.hub.url()).await;
     let mut second = FakeRunner { stream: first, ..FakeRunner::start(&fixture.hub, &fixture.pete, "unused").await };
