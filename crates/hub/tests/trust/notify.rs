@@ -235,7 +235,7 @@ async fn redirects_are_not_followed_and_a_gone_receiver_ends_its_channel() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_busy_or_silent_is_named_in_the_list() {
+async fn busy_and_silent_receivers_are_listed_with_the_failure() {
     let (shop, hook) = (Shop::open().await, Receiver::default());
     shop.add(json!({ "kind": "webhook", "url": hook.start().await })).await;
     hook.then(429, Some(("retry-after", "3600".into())));

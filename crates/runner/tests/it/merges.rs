@@ -282,7 +282,7 @@ async fn an_unwanted_run_is_cancelled_with_all_its_processes() {
 }
 
 #[tokio::test]
-async fn what_cannot_land_changes_nothing_and_says_why() {
+async fn refused_landings_change_nothing_and_say_why() {
     let origin = fixture(&[("README.md", "one\n")]);
     let path = origin.path();
     branch(path, "one", "README.md", "1\n");

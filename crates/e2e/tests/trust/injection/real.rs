@@ -164,7 +164,7 @@ async fn judged(on: &Grounds, task: &str) -> Value {
 }
 
 #[tokio::test]
-async fn criteria_and_reported_branches_are_checked_as_they_were_written() {
+async fn criteria_and_reported_branches_are_checked_verbatim() {
     let mut on = Grounds::open().await;
     on.expect("origin.git");
     let (origin, clone) = (on.fixture.path("origin.git"), on.fixture.path("repository"));
