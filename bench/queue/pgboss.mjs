@@ -1,4 +1,4 @@
-// pg-boss: enqueue one by one, complete at so many at once, then how long a job waits when nothing else goes on.
+// pg-boss: enqueue one by one, complete N at once, then measure how long a job waits on an idle queue.
 import { PgBoss } from 'pg-boss';
 
 const [connectionString, count, concurrency, mode] = process.argv.slice(2);

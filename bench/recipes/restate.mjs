@@ -1,4 +1,4 @@
-// Restate: its server in a folder of its own, a service with a handler of three steps, and so many calls at once.
+// Restate: its server in a folder of its own, a service with a handler of three steps, and N calls at once.
 // Usage: restate.mjs FOLDER CALLS AT_ONCE
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';

@@ -41,7 +41,7 @@ export async function until(reason, ask, patience = 30_000) {
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > end) throw new Error(`waited in vain until ${reason}`);
+    if (Date.now() > end) throw new Error(`timed out waiting until ${reason}`);
     await rest(10);
   }
 }

@@ -179,3 +179,58 @@ fn a_verb_is_added_in_few_files() {
         }
     }
 }
+
+/// The functions, modules, files and folders of the Rust code.
+fn rust_names() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    ["crates", "xtask"].iter().for_each(|folder| sources(&root().join(folder), &mut files));
+    files.retain(|file| file.extension().is_some_and(|end| end == "rs"));
+    let mut names = BTreeSet::new();
+    for file in files {
+        names.extend(file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()));
+        let text = fs::read_to_string(&file).unwrap();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        names.extend(words.windows(2).filter(|pair| ["fn", "mod"].contains(&pair[0])).map(|pair| pair[1].to_owned()));
+    }
+    names
+}
+
+/// The paths in one piece of code: `a::{b, c}` is two; a type and what it owns is none.
+fn named_paths(code: &str) -> Vec<String> {
+    let (before, group) = match code.split_once("::{") {
+        Some((before, rest)) => (before, rest.trim_end_matches('}')),
+        None => ("", code),
+    };
+    let module = before.split(' ').next_back().unwrap();
+    let words = group.split([' ', ',', '(', ')']).filter(|word| !word.is_empty());
+    let paths = words.map(|word| if module.is_empty() { word.to_owned() } else { format!("{module}::{word}") });
+    paths.filter(|path| path.contains("::") && !path.contains(char::is_uppercase)).collect()
+}
+
+/// A name without `*` or `…` is exact; with one it is the beginning of a name.
+#[test]
+fn tests_named_in_documents_exist() {
+    let names = rust_names();
+    let exists = |name: &str| match name.strip_suffix(['*', '…']) {
+        Some(start) => names.iter().any(|one| one.starts_with(start)),
+        None => names.contains(name),
+    };
+    let mut found = 0;
+    for document in ["SECURITY.md", "docs/track-record.md"] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        for code in text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            for path in named_paths(code) {
+                let missing = path.split("::").find(|&name| !exists(name));
+                assert!(missing.is_none(), "{document} names `{path}`: there is no {}", missing.unwrap_or_default());
+                found += 1;
+            }
+            if let Some((_, arguments)) = code.split_once("nextest run ") {
+                for filter in arguments.split(' ').filter(|word| word.contains('_') && !word.contains("::")) {
+                    let known = names.iter().any(|name| name.contains(filter));
+                    assert!(known, "{document} runs `{filter}`: no test has it in its name");
+                }
+            }
+        }
+    }
+    assert!(found > 100, "only {found} names were found");
+}

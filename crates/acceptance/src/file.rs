@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use domain::text::counted;
 use worktree::{Found, Root};
 
 use crate::place::find;
@@ -32,7 +33,7 @@ pub(crate) fn exists(root: &Root, path: &str) -> Verdict {
     if blank {
         Verdict::Not(format!("{shown} contains only white space"))
     } else {
-        Verdict::Met(format!("{shown} exists, with {size} bytes"))
+        Verdict::Met(format!("{shown} exists, with {}", counted(size, "byte", "bytes")))
     }
 }
 

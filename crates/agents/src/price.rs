@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_told_with_its_place() {
+    fn price_file_errors_name_their_line() {
         let error = prices("[[price]]\nmodel = \"gpt\"\ninput = 1.0\n").unwrap_err().to_string();
         assert!(error.starts_with("prices.toml:1:") && error.contains("missing field `output`"), "{error}");
         let error = prices("[[price]]\ninput = -1.0\noutput = 1.0\n").unwrap_err().to_string();

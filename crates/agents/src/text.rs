@@ -35,7 +35,7 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn no_escape_survives() {
+    fn plain_text_strips_control_sequences() {
         assert_eq!(super::plain("a\x1b[201~b\r\n\tc\x07\u{9b}d\x7f"), "a[201~b\n\tcd");
         assert_eq!(super::uncoloured("a\x1b[0;31mb\x1b[Kc\x1b["), "abc");
         assert_eq!(super::line(" a\n\n b ", 9), "a b");

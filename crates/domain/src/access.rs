@@ -241,7 +241,7 @@ mod tests {
     ";
 
     #[test]
-    fn the_table_holds() {
+    fn access_matches_the_table() {
         let owner = UserId::generate();
         let id = ProjectId::generate();
         let mut checked = 0;

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn near_is_one_letter() {
+    fn typos_of_one_letter_are_suggested() {
         for (one, other, is) in [
             ("summary", "sumary", true),
             ("file", "files", true),

@@ -1,5 +1,6 @@
 //! Why a tool failed, and what to do next.
 
+use domain::text::counted;
 use protocol::{Problem, ProblemKind, quotable};
 
 /// Why a tool failed: one text for the model.
@@ -44,7 +45,8 @@ impl From<Problem> for Trouble {
                 "The token is no longer valid: tell the person who started you, and stop.".to_owned()
             }
             ProblemKind::RateLimited => {
-                format!("Wait {} seconds, then call again.", problem.retry_after_seconds.unwrap_or(5))
+                let seconds = problem.retry_after_seconds.unwrap_or(5);
+                format!("Wait {}, then call again.", counted(seconds, "second", "seconds"))
             }
             ProblemKind::Unavailable | ProblemKind::Storage | ProblemKind::Internal => {
                 "The hub cannot answer now. Nothing is lost: continue working and call again in a minute.".to_owned()

@@ -164,7 +164,7 @@ fn a_json_schema_that_cannot_be_used_is_refused() {
 }
 
 #[test]
-fn what_is_no_task_file_says_so() {
+fn non_plan_files_are_refused_with_a_reason() {
     check_fault("a.json", "", &["invalid JSON"]);
     check_fault("a.json", "[]", &["the file has no task"]);
     check_fault("a.json", "3", &["line 1: is a number; expected a task"]);

@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_joined_is_split_again(words in proptest::collection::vec(any::<String>(), 0..5)) {
+        fn join_and_split_round_trip(words in proptest::collection::vec(any::<String>(), 0..5)) {
             prop_assert_eq!(split(&join(&words)).unwrap(), words);
         }
     }

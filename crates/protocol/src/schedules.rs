@@ -140,7 +140,7 @@ inputs! {
         /// What happens to missed ticks; default: the latest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         catch_up: Option<CatchUp>,
-        /// How old a missed tick may be, in seconds; default: 3600, or a year if all are made up for.
+        /// How old a missed tick may be, in seconds; default: 3600, or a year with `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         catch_up_seconds: Option<u32>,
         /// Delays each tick by up to this many seconds, the same for the same tick; default: 0.
@@ -166,7 +166,7 @@ inputs! {
     }
 }
 
-/// A span of time to make up for.
+/// A span of time whose missed ticks run now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleBackfill {

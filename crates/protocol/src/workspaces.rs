@@ -59,7 +59,7 @@ inputs! {
 }
 
 views! {
-    /// A git worktree on a runner, on its own branch.
+    /// A clone of a repository on a runner, on its own branch.
     Workspace {
         /// The workspace's id.
         id: WorkspaceId,

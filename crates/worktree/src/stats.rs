@@ -80,7 +80,7 @@ impl Space {
         {
             return Ok(GitStats { saved_at: self.saved_at, problem: self.problem(), ..stats.clone() });
         }
-        let stats = self.count_anew(from.base.as_ref()).await?;
+        let stats = self.count_changes(from.base.as_ref()).await?;
         self.counted = Some((from, stats.clone()));
         Ok(stats)
     }
@@ -98,7 +98,7 @@ impl Space {
         Some(format!("{} is not saved: {}{more}", first.path, first.why))
     }
 
-    async fn count_anew(&mut self, base: Option<&Oid>) -> Result<GitStats> {
+    async fn count_changes(&mut self, base: Option<&Oid>) -> Result<GitStats> {
         let refs = self.refs.clone().unwrap_or_default();
         let head = match (&refs.head, &self.refs) {
             // Without readable refs, the start is the best known commit.

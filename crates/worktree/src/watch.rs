@@ -153,7 +153,7 @@ struct Followed {
     /// New folders that are not watched yet.
     folders: BTreeSet<PathBuf>,
     /// Whether all folders must be walked again.
-    listen_anew: bool,
+    rewatch: bool,
     polled: bool,
     looked: Option<Instant>,
     told: Option<GitStats>,
@@ -209,7 +209,7 @@ impl Follower {
             Command::Follow(id) => {
                 let tree = self.trees.layout().home(id).tree();
                 let followed = self.followed.entry(id).or_default();
-                *followed = Followed { tree, anything: true, listen_anew: true, ..Followed::default() };
+                *followed = Followed { tree, anything: true, rewatch: true, ..Followed::default() };
                 self.pace.changed(id, now);
             }
             Command::Leave(id) => self.leave(id),
@@ -244,7 +244,7 @@ impl Follower {
             let Some(followed) = self.followed.get_mut(&id) else { continue };
             match heard {
                 Heard::Path(path) => {
-                    followed.listen_anew |= path.file_name().is_some_and(|name| name == ".gitignore");
+                    followed.rewatch |= path.file_name().is_some_and(|name| name == ".gitignore");
                     followed.changed.insert(path);
                 }
                 Heard::Folder(path) => {
@@ -264,7 +264,7 @@ impl Follower {
             }
             if followed.folders.len() > MOST_PATHS {
                 followed.folders.clear();
-                followed.listen_anew = true;
+                followed.rewatch = true;
             }
             self.pace.changed(id, now);
         }
@@ -286,7 +286,7 @@ impl Follower {
     fn start(&mut self) {
         let Some(id) = self.pace.take(Instant::now()) else { return };
         let Some(followed) = self.followed.get(&id) else { return };
-        if (followed.listen_anew || !followed.folders.is_empty()) && self.ears.is_some() {
+        if (followed.rewatch || !followed.folders.is_empty()) && self.ears.is_some() {
             let trees = self.trees.clone();
             self.looking.spawn(async move { Done::Ignored(id, trees.ignored_folders(id).await.unwrap_or_default()) });
         } else {
@@ -297,10 +297,10 @@ impl Follower {
     /// Watches before examining: a change in between is either seen or heard.
     fn listen(&mut self, id: WorkspaceId, ignored: &BTreeSet<PathBuf>) {
         if let (Some(ears), Some(followed)) = (&mut self.ears, self.followed.get_mut(&id)) {
-            let anew = std::mem::take(&mut followed.listen_anew);
+            let rewatch = std::mem::take(&mut followed.rewatch);
             let folders = std::mem::take(&mut followed.folders);
             let mut all = true;
-            if anew {
+            if rewatch {
                 all &= ears.listen(id, &followed.tree, Path::new(""), ignored);
                 all &= ears.listen_to_refs(id, &followed.tree);
             } else {
@@ -366,7 +366,7 @@ impl Follower {
             Err(error) => {
                 // It is unknown what was to be examined.
                 followed.anything = true;
-                followed.listen_anew = true;
+                followed.rewatch = true;
                 followed.polled = true;
                 let why = error.to_string();
                 if followed.failed.as_ref() != Some(&why) {

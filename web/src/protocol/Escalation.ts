@@ -52,7 +52,7 @@ question: string,
  */
 options: Array<EscalationOption>, 
 /**
- * What to look at.
+ * The material for an answer.
  */
 context: EscalationContext, 
 /**

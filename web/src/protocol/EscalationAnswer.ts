@@ -14,6 +14,6 @@ option?: string,
  */
 act?: AnswerAct, 
 /**
- * Words for the worker.
+ * A message to the agent.
  */
 text?: string, };

@@ -5,7 +5,7 @@ import type { SessionId } from "./SessionId";
 import type { WorkspaceId } from "./WorkspaceId";
 
 /**
- * An earlier worker's hand-over.
+ * What an earlier worker left.
  */
 export type Handover = { 
 /**

@@ -2,7 +2,7 @@
 import type { Timestamp } from "./Timestamp";
 
 /**
- * A span of time to make up for.
+ * A span of time whose missed ticks run now.
  */
 export type ScheduleBackfill = { 
 /**

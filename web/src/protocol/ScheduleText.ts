@@ -37,7 +37,7 @@ queue_max?: number,
  */
 catch_up?: CatchUp, 
 /**
- * How old a missed tick may be, in seconds; default: 3600, or a year if all are made up for.
+ * How old a missed tick may be, in seconds; default: 3600, or a year with `all`.
  */
 catch_up_seconds?: number, 
 /**

@@ -20,7 +20,7 @@ lease: Lease,
  */
 heartbeat_seconds: number, 
 /**
- * An earlier worker's hand-over.
+ * What an earlier worker left.
  */
 handover: Handover | null, 
 /**

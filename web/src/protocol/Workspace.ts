@@ -10,7 +10,7 @@ import type { WorkspaceId } from "./WorkspaceId";
 import type { WorkspaceStatus } from "./WorkspaceStatus";
 
 /**
- * A git worktree on a runner, on its own branch.
+ * A clone of a repository on a runner, on its own branch.
  */
 export type Workspace = { 
 /**

@@ -101,14 +101,14 @@ async fn secrets_are_taken_out_of_the_output_before_it_is_cut() {
 }
 
 #[tokio::test]
-async fn what_may_not_run_is_left_to_a_person() {
+async fn unapproved_commands_need_a_person() {
     let bench = Bench::new().await;
-    let refused = Commands::Refused("allow it with `shopfloor runner approve 1234`".to_owned());
+    let refused = Commands::Refused("allow it with `shopfloor approval allow 1234`".to_owned());
     let mark = bench.path().join("out/mark");
     let criteria = command(&format!("touch '{}'", mark.display()), 60);
     let results = bench.check_with(&criteria, refused).await;
     assert_eq!(results[0].passed, None);
-    assert!(results[0].reason.contains("runner approve 1234"), "{}", results[0].reason);
+    assert!(results[0].reason.contains("approval allow 1234"), "{}", results[0].reason);
     let Commands::Run(free) = runs(&bench.path()) else { panic!("they run") };
     let contain = Arc::new(|_| Err("there is no bubblewrap here".to_owned()));
     let results = bench.check_with(&criteria, Commands::Run(Runs { contain, ..free })).await;
@@ -131,7 +131,7 @@ async fn a_command_is_given_as_long_as_a_task_may_ask_for() {
 }
 
 #[tokio::test]
-async fn a_command_has_a_lower_priority_than_who_runs_it() {
+async fn commands_run_at_lower_priority_than_the_runner() {
     let bench = Bench::new().await;
     let own = std::fs::read_to_string("/proc/self/stat").unwrap();
     let own: i32 = own.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().parse().unwrap();

@@ -68,7 +68,7 @@ async fn without_a_screen_it_works_reports_and_resumes() {
 
 #[tokio::test]
 #[ignore = "needs Claude Code: make test-claude"]
-async fn a_provider_that_limits_is_survived_and_told() {
+async fn rate_limits_are_reported_and_retried() {
     let place = Place::new([Turn::refuse(429, Some(1)), Turn::say("At last.")]).await;
     let ran = place.run(&adapter("claude"), &place.request(Mode::Headless, "go on")).await;
     assert_eq!(ran.code, Some(0), "{}", ran.shown);

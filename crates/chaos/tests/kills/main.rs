@@ -1,5 +1,5 @@
-//! The real hub is killed at random moments under load: nothing acknowledged is lost, nothing acts twice, and whoever
-//! watches misses nothing.
+//! The real hub is killed at random moments under load: nothing acknowledged is lost, nothing acts twice, and watchers
+//! miss nothing.
 //!
 //! `SHOPFLOOR_CHAOS_KILLS` says how often (10), `SHOPFLOOR_CHAOS_SEED` repeats a run's moments and verbs.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]

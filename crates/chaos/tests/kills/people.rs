@@ -12,7 +12,7 @@ pub(crate) struct Viewer {
     pub(crate) client: Client,
     pub(crate) user: UserId,
     pub(crate) sees: Vec<ProjectId>,
-    /// Forgets with each connection what it has seen but for the newest position, as a page does that is loaded anew;
+    /// Forgets with each connection what it has seen but for the newest position, as a reloaded page does;
     /// the others resume a step earlier and leave out what they know.
     pub(crate) exact: bool,
 }

@@ -147,7 +147,7 @@ impl Connection {
                 // Before that, the hub would ignore a size.
                 if self.told.is_some() { self.tell_size(socket).await } else { Ok(()) }
             }
-            Saying::Refresh => self.begin_anew(socket).await,
+            Saying::Refresh => self.restart_stream(socket).await,
         }
     }
 
@@ -212,7 +212,7 @@ impl Connection {
                         self.tell(Event::Data { bytes, end }).await
                     }
                     Piece::Old => Ok(()),
-                    Piece::Gap => Ok(self.begin_anew(socket).await?),
+                    Piece::Gap => Ok(self.restart_stream(socket).await?),
                 }
             }
             TerminalFrame::Exit { channel, code, signal, .. } if channel == self.channel => {
@@ -224,7 +224,7 @@ impl Connection {
     }
 
     /// Requests the whole screen: a gap is never skipped.
-    async fn begin_anew(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
+    async fn restart_stream(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
         tracing::debug!(session = %self.session, "requesting the whole screen");
         socket.send(&ToHub::Unwatch { channel: self.channel }).await?;
         self.position.forget();

@@ -107,7 +107,7 @@ async fn interactive(agent: &str, output_tokens: u64) -> (Fixture, SessionDetail
 }
 
 #[tokio::test]
-async fn codex_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stopped() {
+async fn interactive_codex_works_on_a_prompt_then_idles_until_stopped() {
     let (fixture, ended) = interactive("codex", 40).await;
     check_usage(&ended);
     check_work(&fixture, &ended).await;
@@ -115,7 +115,7 @@ async fn codex_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stop
 }
 
 #[tokio::test]
-async fn opencode_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stopped() {
+async fn interactive_opencode_works_on_a_prompt_then_idles_until_stopped() {
     // What it used it tells only where it prints structured lines.
     let (fixture, ended) = interactive("opencode", 0).await;
     check_work(&fixture, &ended).await;

@@ -30,7 +30,7 @@ async fn is(fixture: &Fixture, task: TaskId, status: TaskStatus) -> TaskDetail {
 }
 
 #[tokio::test]
-async fn a_dependant_s_prompt_names_the_branch_and_result_it_builds_on() {
+async fn a_dependants_prompt_names_the_branch_and_result_it_builds_on() {
     let fixture = Fixture::open(&[], async |port| port).await;
     let project = fixture.project(&fixture.repository()).await;
     let tasks = json!([{ "id": "one", "description": "Write one" }, { "description": "Write two", "deps": ["one"] }]);

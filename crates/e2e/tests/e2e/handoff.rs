@@ -217,7 +217,7 @@ fn input(runner: Option<RunnerId>) -> HandoffBegin {
 }
 
 #[tokio::test]
-async fn a_fresh_session_continues_in_the_workspace_although_the_hub_is_killed() {
+async fn a_handoff_survives_a_hub_kill() {
     let mut place = Place::open(1).await;
     let handoff = place.begin(input(None)).await;
     assert_eq!(place.begin(input(None)).await.id, handoff.id, "a session has one handoff at a time");
@@ -246,7 +246,7 @@ async fn a_fresh_session_continues_in_the_workspace_although_the_hub_is_killed()
 }
 
 #[tokio::test]
-async fn a_fresh_session_on_another_runner_gets_the_uncommitted_work() {
+async fn a_handoff_to_another_runner_moves_uncommitted_work() {
     let place = Place::open(2).await;
     place.go();
     let to = place.runners[1].1;

@@ -134,7 +134,7 @@ fn host(runner: &Path, session: domain::SessionId) -> u32 {
 }
 
 #[tokio::test]
-async fn a_stopped_runner_loses_its_task_to_another_without_a_failure() {
+async fn another_runner_takes_a_stopped_runners_task_without_a_failure() {
     let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
     let place = Place::open(settings).await;
     let (one, id) = place.runner("one").await;
@@ -180,7 +180,7 @@ async fn a_worker_whose_host_hangs_is_restarted() {
 }
 
 #[tokio::test]
-async fn a_worker_whose_agent_is_stopped_loses_its_task_and_is_restarted() {
+async fn a_worker_with_a_stopped_agent_loses_its_task_and_restarts() {
     let settings = WorkConfigure { lease_seconds: Some(60), heartbeat_seconds: Some(1), ..Default::default() };
     let place = Place::open(settings).await;
     let (one, id) = place.runner("one").await;
@@ -195,7 +195,7 @@ async fn a_worker_whose_agent_is_stopped_loses_its_task_and_is_restarted() {
 }
 
 #[tokio::test]
-async fn a_session_whose_host_is_killed_is_lost_and_its_task_is_retried() {
+async fn a_killed_session_host_loses_its_session_and_the_task_is_retried() {
     let place = Place::open(WorkConfigure::default()).await;
     let (one, id) = place.runner("one").await;
     let worker = place.worker(id).await;
@@ -210,7 +210,7 @@ async fn a_session_whose_host_is_killed_is_lost_and_its_task_is_retried() {
 }
 
 #[tokio::test]
-async fn a_runner_whose_hub_does_not_answer_stops_its_task_in_time_and_it_is_taken_again() {
+async fn a_silent_hub_ends_the_running_task_which_is_taken_again() {
     let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
     let place = Place::open(settings).await;
     let (one, id) = place.runner("one").await;

@@ -14,8 +14,8 @@ use testkit::{HubProcess, RunnerProcess, wait_until};
 
 use crate::fixture::git;
 
-/// Writes files as long as it lives, goes on for a while when it is asked to stop, and notes the last one outside. Whoever
-/// goes on after it finds its files, and ends.
+/// Writes files while it runs and for a while after the request to stop, and notes the last file outside. The next agent
+/// finds its files and ends.
 const AGENT: &str = r#"
 if [ -e first ]; then echo "went on"; sleep 600; exit 0; fi
 echo committed > first; git add first; git -c user.name=a -c user.email=a@b commit -qm first

@@ -125,7 +125,7 @@ async fn a_reported_branch_is_fetched_and_checked_and_its_checkout_deleted() {
 }
 
 #[tokio::test]
-async fn a_workspace_kept_for_a_question_is_deleted_when_the_task_is_retried() {
+async fn a_retry_deletes_the_workspace_kept_for_a_question() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;

@@ -106,7 +106,7 @@ async fn a_task_that_a_person_cancels_leaves_the_folder() {
 }
 
 #[tokio::test]
-async fn a_report_that_is_refused_says_why_and_the_next_one_is_taken() {
+async fn a_refused_report_has_a_reason_and_can_be_replaced() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;

@@ -46,7 +46,7 @@ async fn the_python_worker_does_a_graph_of_tasks() {
 }
 
 #[tokio::test]
-async fn the_python_worker_continues_after_the_hub_was_killed_while_it_waited() {
+async fn the_waiting_python_worker_survives_a_hub_kill() {
     let hub = Hub::open().await;
     let project = hub.project.id;
     let mut command = python(&hub.url, &hub.token);

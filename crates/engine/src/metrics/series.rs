@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_has_stretches_of_75_seconds() {
+    fn an_hour_has_48_buckets_of_75_seconds() {
         let hour = Stretches::new((0, 3_600_000), 48);
         let all: Vec<Span> = hour.all().collect();
         assert_eq!((all.len(), all[0], all[47]), (48, (0, 75_000), (3_525_000, 3_600_001)));
@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_moment_is_in_one_stretch(begin in -500i64..500, long in 0i64..400, count in 0usize..60) {
+        fn each_moment_is_in_one_bucket(begin in -500i64..500, long in 0i64..400, count in 0usize..60) {
             let stretches = Stretches::new((begin, begin + long), count);
             let all: Vec<Span> = stretches.all().collect();
             prop_assert_eq!((all[0].0, all[all.len() - 1].1), (begin, begin + long + 1));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::text::counted;
 use serde_json::{Value as Json, json};
 
 use super::machine::{Machine, has_work};
@@ -42,7 +43,7 @@ impl Machine {
             TimerKind::Timeout => {
                 self.halt(path, plan);
                 let why = plan.timeout.map_or("it took too long".to_owned(), |limit| {
-                    format!("it took longer than {} seconds", limit.div_ceil(1_000))
+                    format!("it took longer than {}", counted(limit.div_ceil(1_000), "second", "seconds"))
                 });
                 self.fail(path, plan, ErrorKind::Timeout, &why);
             }

@@ -29,7 +29,7 @@ pub struct Decision {
 }
 
 /// Decides about a schedule. Call it when the schedule is added, at `due_at`, when a hub starts, before a pause ends
-/// (so that its ticks are skipped rather than made up for) and after it has ended (so that queued ticks start).
+/// (so that its ticks are skipped instead of run late) and after it has ended (so that queued ticks start).
 pub fn decide(facts: &Facts) -> Decision {
     let (room, start_queued) = Room::of(facts);
     let mut decision = Decision {
@@ -127,7 +127,7 @@ struct Caught {
     on_time: usize,
     /// The first one that is not too old.
     recent: usize,
-    /// The first one that is made up for.
+    /// The first missed tick that still runs.
     first: usize,
 }
 
@@ -164,10 +164,10 @@ impl Caught {
                 format!("it was more than {} late", super::words::span(seconds))
             }
             CatchUp::Latest if self.first == self.on_time => "a later tick is on time".to_owned(),
-            CatchUp::Latest => "only the latest missed tick is made up for".to_owned(),
+            CatchUp::Latest => "only the latest missed tick runs".to_owned(),
             CatchUp::All { most } => match most.min(MAX_CAUGHT_UP) {
-                1 => "only 1 missed tick is made up for".to_owned(),
-                most => format!("only the latest {most} missed ticks are made up for"),
+                1 => "only 1 missed tick runs".to_owned(),
+                most => format!("only the latest {most} missed ticks run"),
             },
         };
         format!("no hub ran when it was due, and {why}")

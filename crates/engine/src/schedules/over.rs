@@ -1,4 +1,4 @@
-//! What follows the end of an execution, and what a person asks to be made up for.
+//! The next queued tick after an execution ends, and the ticks of a backfill.
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};

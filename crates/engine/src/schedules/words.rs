@@ -1,5 +1,7 @@
 //! A trigger in words, as "every weekday at 09:00 (Europe/Berlin)".
 
+use domain::text::{counted, plural};
+
 use super::times::Kind;
 use super::{Times, Trigger, zone};
 
@@ -62,10 +64,7 @@ pub(super) fn span(seconds: u32) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let fitting = units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
     let (unit, word) = fitting.unwrap_or((1, "second"));
-    match seconds / unit {
-        1 => format!("1 {word}"),
-        count => format!("{count} {word}s"),
-    }
+    counted(seconds / unit, word, &plural(word))
 }
 
 fn cron_words(fields: &[String; 5]) -> Option<String> {

@@ -34,7 +34,7 @@ impl Stuck {
 pub fn stuck(attempts: &[Attempt]) -> Option<Stuck> {
     let last = attempts.last()?;
     let same = attempts.iter().rev().take_while(|attempt| *attempt == last).count();
-    let reason = || format!("{same} reports by {} left the same worktree and the same report", last.agent);
+    let reason = || format!("{same} reports by {} left the same files and the same report", last.agent);
     (same >= SAME).then(|| Stuck { same, reason: reason() })
 }
 

@@ -29,7 +29,7 @@ pub struct Tries {
 pub enum Next {
     /// To the same worker, with the reasons.
     Back,
-    /// To another worker, with a hand-over.
+    /// To another worker, with the earlier work.
     Another,
     /// To a person.
     Escalate,

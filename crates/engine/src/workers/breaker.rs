@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_never_takes_while_open_and_always_comes_back(outcomes in proptest::collection::vec(any::<bool>(), 0..60)) {
+        fn open_breaker_refuses_and_recovers(outcomes in proptest::collection::vec(any::<bool>(), 0..60)) {
             let limits = Limits { failures: 3, cool_down_ms: 10 };
             let (mut breaker, mut now, mut in_a_row) = (Breaker::default(), 0, 0);
             for good in outcomes {

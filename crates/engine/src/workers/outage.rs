@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_hears_of_failed_starts_when_they_go_on() {
+    fn repeated_start_failures_notify_a_person() {
         let mut open = None;
         let mut news = Vec::new();
         for _ in 0..4 {
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_always_tried_again(failures in 0_u32..200, cause in 0..HoldUp::ALL.len()) {
+        fn an_outage_is_always_retried(failures in 0_u32..200, cause in 0..HoldUp::ALL.len()) {
             let (cause, now) = (HoldUp::ALL[cause], at(1_000));
             let open = Outage { cause, failures, since: at(0), probe_at: at(0) };
             let next = after_failure(Some(open), true, cause, None, now);

@@ -1,5 +1,6 @@
 //! Scaling: more workers when the queue is long, fewer when workers are idle.
 
+use domain::text::counted;
 use domain::{Timestamp, WorkerId};
 
 /// Scaling settings.
@@ -28,9 +29,8 @@ pub struct Worker {
 
 /// The length of the queue as text.
 fn deep(ready: u32, there: u32) -> String {
-    let tasks = if ready == 1 { "1 task is".to_owned() } else { format!("{ready} tasks are") };
-    let workers = if there == 1 { "worker" } else { "workers" };
-    format!("{tasks} ready for {there} {workers}")
+    let tasks = counted(ready, "task is", "tasks are");
+    format!("{tasks} ready for {}", counted(there, "worker", "workers"))
 }
 
 /// The scaling decision.

@@ -137,7 +137,7 @@ async fn every_change_is_recorded_with_actor_and_origin() {
 }
 
 #[tokio::test]
-async fn people_s_decisions_about_work_are_audited_and_workers_actions_are_not() {
+async fn only_peoples_decisions_about_work_are_audited() {
     let hub = TestHub::start().await;
     let owner = ann(&hub);
     let input = ProjectCreate { content: "a project".into(), ..Default::default() };

@@ -74,7 +74,7 @@ async fn status(request: RequestBuilder) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn what_is_signed_starts_a_schedule_once() {
+async fn signed_webhooks_start_a_schedule_once() {
     let place = Place::open().await;
     let hook = place.add("github", HookKind::Github).await;
     let body = json!({ "word": "hello", "ref": "refs/heads/main" }).to_string();
@@ -103,7 +103,7 @@ async fn what_is_signed_starts_a_schedule_once() {
 }
 
 #[tokio::test]
-async fn nothing_else_gets_in() {
+async fn invalid_signatures_are_refused() {
     let place = Place::open().await;
     let (hook, other) = (place.add("github", HookKind::Github).await, place.add("other", HookKind::Github).await);
     let body = json!({ "word": "hello" }).to_string();

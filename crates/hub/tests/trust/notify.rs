@@ -219,7 +219,7 @@ async fn a_browser_can_decrypt_its_message_and_knows_the_hub_by_its_key() {
 }
 
 #[tokio::test]
-async fn a_gone_receiver_disables_its_channel_and_redirects_are_not_followed() {
+async fn redirects_are_not_followed_and_a_gone_receiver_ends_its_channel() {
     let (shop, hook, other) = (Shop::open().await, Receiver::default(), Receiver::default());
     let elsewhere = other.start().await;
     let made = shop.add(json!({ "kind": "webhook", "url": hook.start().await })).await;
@@ -235,7 +235,7 @@ async fn a_gone_receiver_disables_its_channel_and_redirects_are_not_followed() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_busy_or_silent_is_named_in_the_list() {
+async fn busy_and_silent_receivers_are_listed_with_the_failure() {
     let (shop, hook) = (Shop::open().await, Receiver::default());
     shop.add(json!({ "kind": "webhook", "url": hook.start().await })).await;
     hook.then(429, Some(("retry-after", "3600".into())));
@@ -251,7 +251,7 @@ async fn a_receiver_that_is_busy_or_silent_is_named_in_the_list() {
 }
 
 #[tokio::test]
-async fn addresses_in_private_networks_are_refused_and_no_address_is_shown_again() {
+async fn private_addresses_are_refused_and_no_address_is_shown_again() {
     let hub = TestHub::start().await;
     let ann = ann(&hub);
     let add = |url: &str| Call::NotifyAdd {

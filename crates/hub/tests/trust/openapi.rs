@@ -12,7 +12,7 @@ use crate::support::{begin, operations, send};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
 
 #[test]
-fn the_document_is_the_one_that_is_checked_in() {
+fn the_checked_in_document_is_current() {
     let now = serde_json::to_string_pretty(&hub::openapi_document()).expect("JSON") + "\n";
     if std::env::var_os("UPDATE_OPENAPI").is_some() {
         std::fs::write(FILE, &now).expect("docs/openapi.json is written");

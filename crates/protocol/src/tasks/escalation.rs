@@ -91,7 +91,7 @@ views! {
         question: String,
         /// Ways to answer.
         options: Vec<EscalationOption>,
-        /// What to look at.
+        /// The material for an answer.
         context: EscalationContext,
         /// When it was asked.
         created_at: Timestamp,
@@ -136,7 +136,7 @@ inputs! {
         /// What it does, when no option was chosen.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         act: Option<AnswerAct>,
-        /// Words for the worker.
+        /// A message to the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     }

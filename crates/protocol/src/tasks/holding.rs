@@ -10,7 +10,7 @@ use crate::shapes::views;
 use crate::{Lease, Report, Task};
 
 views! {
-    /// An earlier worker's hand-over.
+    /// What an earlier worker left.
     Handover {
         /// The earlier worker.
         worker_name: String,
@@ -36,7 +36,7 @@ views! {
         lease: Lease,
         /// How often to renew the lease, in seconds.
         heartbeat_seconds: u32,
-        /// An earlier worker's hand-over.
+        /// What an earlier worker left.
         handover: Option<Handover>,
         /// Why the last report was refused, if the task came back.
         refused: Option<String>,

@@ -9,7 +9,7 @@ use crate::{Format, inline, prompt_files, read};
 const PROMPT: &str = "Fix \"it\":\n\n  - ärgerlich\t\\n {{ inputs.issue }}\n";
 
 #[test]
-fn they_are_put_into_the_text() {
+fn prompt_files_are_inlined() {
     let recipes = [
         (
             Format::Yaml,

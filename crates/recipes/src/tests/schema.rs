@@ -51,7 +51,7 @@ fn it_refuses_wrong_shapes_and_only_those() {
 }
 
 #[test]
-fn it_has_the_fields_that_the_reader_knows() {
+fn json_schema_lists_every_reader_field() {
     let schema = schema();
     /// The names of all properties at this value, through its alternatives.
     fn names(schema: &Json, value: &Json, found: &mut Vec<String>) {

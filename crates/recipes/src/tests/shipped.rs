@@ -95,7 +95,7 @@ fn badly() -> Verdict {
 }
 
 #[test]
-fn they_run_to_their_end() {
+fn shipped_templates_complete() {
     for shipped in templates() {
         let (execution, works) = run(shipped.name, well);
         let Status::Completed { outputs } = &execution.status else {

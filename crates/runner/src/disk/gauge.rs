@@ -51,7 +51,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn it_is_due_once_more_was_added_than_there_was_room_for() {
+    fn quota_is_remeasured_after_growth_beyond_free_space() {
         let start = Instant::now();
         let mut gauge = Gauge::new(1000, 9000);
         gauge.measured(900, Duration::ZERO, start);

@@ -89,10 +89,10 @@ impl Index {
         held.end(done)
     }
 
-    /// Deletes the index if it cannot be repaired: it will be made anew.
+    /// Deletes the index if it cannot be repaired: the next start builds a new one.
     async fn start_over(&self, error: &IndexError) {
         if file::is_beyond_repair(error) {
-            tracing::warn!(%error, "making the index of terminals anew");
+            tracing::warn!(%error, "rebuilding the index of terminals");
             self.reader.close().await;
             self.writer.remove().await;
         }

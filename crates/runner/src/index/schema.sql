@@ -1,4 +1,4 @@
--- The index of what terminals have shown. It is derived from recordings: another version makes it anew.
+-- The index of what terminals have shown. It is derived from recordings: another version rebuilds it.
 CREATE TABLE sessions (
     number  INTEGER PRIMARY KEY,
     session TEXT NOT NULL UNIQUE,

@@ -48,7 +48,7 @@ impl World {
         session
     }
 
-    /// A recording of this session that began so many seconds after 1970.
+    /// A recording of this session that began at this Unix time, in seconds.
     fn record(&self, session: SessionId, started_at: i64) -> (Recorder, Screen) {
         let mut screen = Screen::new(80, 24, 0);
         let header = Header { cols: 80, rows: 24, title: String::new(), started_at };
@@ -216,7 +216,7 @@ async fn over_the_limit_the_oldest_lines_go_first() {
 }
 
 #[tokio::test]
-async fn a_damaged_index_is_made_anew_from_the_recordings() {
+async fn a_damaged_index_is_rebuilt_from_the_recordings() {
     let world = World::new(1 << 20).await;
     let session = world.indexed(1000, "the narwhal\r\n").await;
     assert!(world.file_has("narwhal").await);

@@ -47,12 +47,12 @@ impl Journal {
     /// has acknowledged: one of them was restored from an older copy, and numbers and generations changed their
     /// meaning.
     pub(crate) async fn start_over(&self) -> Result<(), JournalError> {
-        let owed = self.note(self.count_anew().await)?;
+        let owed = self.note(self.restart_numbering().await)?;
         self.sent.store(owed, Ordering::SeqCst);
         Ok(())
     }
 
-    async fn count_anew(&self) -> Result<u64, JournalError> {
+    async fn restart_numbering(&self) -> Result<u64, JournalError> {
         let mut tx = self.connection.begin().await?;
         let done = renumber(tx.connection()?).await;
         tx.end(done).await

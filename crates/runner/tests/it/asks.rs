@@ -69,7 +69,7 @@ async fn a_long_recording_comes_in_consecutive_pages() {
 }
 
 #[tokio::test]
-async fn a_workspace_is_compared_saved_restored_and_never_deleted_with_work() {
+async fn workspaces_are_compared_saved_restored_and_never_deleted_with_work() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;

@@ -321,7 +321,7 @@ async fn code_of_others_is_not_run_by_own_commands_unasked() {
 }
 
 #[tokio::test]
-async fn a_branch_that_a_worker_pushed_is_checked_in_a_workspace_of_its_own() {
+async fn a_pushed_branch_is_checked_in_its_own_workspace() {
     let origin = fixture(&[("README.md", "one\n")]);
     git(origin.path(), &["checkout", "-q", "-b", "theirs"]);
     std::fs::write(origin.path().join("new"), "x\n").unwrap();

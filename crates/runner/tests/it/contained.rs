@@ -50,7 +50,7 @@ fn shown(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn a_checks_command_writes_only_in_the_workspace_and_reads_nothing_that_is_hidden() {
+async fn check_commands_write_only_in_the_workspace_and_read_no_hidden_file() {
     let (home, elsewhere) = (place(), place());
     std::fs::write(home.path().join("secret"), "of the person").unwrap();
     std::fs::write(elsewhere.path().join("readable"), "by all").unwrap();
@@ -78,7 +78,7 @@ async fn a_checks_command_writes_only_in_the_workspace_and_reads_nothing_that_is
 }
 
 #[tokio::test]
-async fn a_checks_command_reaches_the_network_only_where_that_was_wanted() {
+async fn check_commands_use_the_network_only_if_allowed() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -91,7 +91,7 @@ async fn a_checks_command_reaches_the_network_only_where_that_was_wanted() {
 }
 
 #[tokio::test]
-async fn a_contained_agent_sees_its_next_token_and_no_other_file_of_its_session() {
+async fn a_contained_agent_reads_only_its_renewed_token() {
     let hub = FakeHub::start().await;
     hub.tokens_live(1);
     let runner = TestRunner::start(&hub);

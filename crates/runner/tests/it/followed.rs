@@ -27,7 +27,7 @@ async fn restart_long_after(runner: &mut TestRunner) {
 }
 
 #[tokio::test]
-async fn a_running_sessions_work_is_saved_after_years_without_a_change() {
+async fn running_work_unchanged_for_years_is_still_saved() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;

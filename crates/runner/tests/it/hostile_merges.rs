@@ -23,7 +23,7 @@ async fn tested(hub: &FakeHub, origin: &Path, branches: &[&str], line: &str) -> 
 }
 
 #[tokio::test]
-async fn a_process_that_outlives_its_check_is_killed_and_delays_nothing() {
+async fn processes_left_by_a_check_are_killed_without_delay() {
     let origin = fixture(&[("README.md", "one\n")]);
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);

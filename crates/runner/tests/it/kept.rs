@@ -266,7 +266,7 @@ async fn a_teardown_that_cannot_be_sandboxed_does_not_run() {
 }
 
 #[tokio::test]
-async fn a_contained_session_sees_the_objects_of_its_own_repository_and_no_others() {
+async fn a_contained_session_sees_objects_of_its_own_repository_only() {
     let (own, other) = (fixture(&[("file.txt", "mine\n")]), fixture(&[("file.txt", "theirs\n")]));
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);

@@ -77,7 +77,7 @@ pub(crate) fn alive(pid: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_stack_is_checked_in_a_clean_checkout_and_lands_as_it_was_tested() {
+async fn a_stack_is_checked_in_a_clean_checkout_and_lands_as_tested() {
     let origin = fixture(&[("README.md", "one\n")]);
     let path = origin.path();
     let heads = [branch(path, "one", "one.txt", "1\n"), branch(path, "two", "two.txt", "2\n")];
@@ -140,7 +140,7 @@ async fn checks_have_the_copied_files_and_the_commit_has_not() {
 }
 
 #[tokio::test]
-async fn each_candidate_that_cannot_be_merged_says_why_and_no_check_runs() {
+async fn unmergeable_candidates_are_refused_with_a_reason_before_checks() {
     let origin = fixture(&[("README.md", "one\n")]);
     let path = origin.path();
     branch(path, "one", "README.md", "1\n");
@@ -282,7 +282,7 @@ async fn an_unwanted_run_is_cancelled_with_all_its_processes() {
 }
 
 #[tokio::test]
-async fn what_cannot_land_changes_nothing_and_says_why() {
+async fn refused_landings_change_nothing_and_say_why() {
     let origin = fixture(&[("README.md", "one\n")]);
     let path = origin.path();
     branch(path, "one", "README.md", "1\n");

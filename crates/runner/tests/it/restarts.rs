@@ -30,7 +30,7 @@ fn check_lines(shown: &[u8], name: &str) {
 }
 
 #[tokio::test]
-async fn sessions_outlive_kills_of_their_runner_and_facts_come_once_and_in_order() {
+async fn sessions_survive_runner_kills_and_facts_arrive_once_in_order() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -84,7 +84,7 @@ async fn sessions_outlive_kills_of_their_runner_and_facts_come_once_and_in_order
 }
 
 #[tokio::test]
-async fn a_session_starts_at_most_once_whenever_its_runner_is_killed() {
+async fn a_session_starts_at_most_once_despite_runner_kills() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -112,7 +112,7 @@ async fn a_session_starts_at_most_once_whenever_its_runner_is_killed() {
 }
 
 #[tokio::test]
-async fn sessions_continue_and_end_without_a_hub_and_are_reported_later() {
+async fn sessions_run_without_a_hub_and_are_reported_later() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -170,7 +170,7 @@ async fn an_older_generation_is_refused() {
 }
 
 #[tokio::test]
-async fn forgotten_facts_are_repeated_and_unlisted_sessions_left_alone() {
+async fn unacknowledged_facts_are_repeated_and_unlisted_sessions_kept() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;

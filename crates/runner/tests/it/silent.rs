@@ -58,7 +58,7 @@ async fn a_silent_host_is_reported_and_killed_with_its_descendants() {
 }
 
 #[tokio::test]
-async fn a_stopped_agent_is_reported_and_counts_as_silent_until_it_continues() {
+async fn a_stopped_agent_is_silent_until_it_continues() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -83,7 +83,7 @@ async fn a_stopped_agent_is_reported_and_counts_as_silent_until_it_continues() {
 }
 
 #[tokio::test]
-async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answer() {
+async fn task_session_stops_before_its_lease_ends_without_the_hub() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -105,7 +105,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answe
 }
 
 #[tokio::test]
-async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_or_stopped() {
+async fn task_session_stops_before_its_lease_ends_without_its_runner() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -136,7 +136,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_
 }
 
 #[tokio::test]
-async fn a_hub_that_returns_before_the_lease_ends_interrupts_nothing() {
+async fn a_hub_back_before_the_lease_ends_interrupts_nothing() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;

@@ -250,7 +250,7 @@ async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
 }
 
 #[tokio::test]
-async fn a_project_of_others_reads_and_runs_nothing_until_the_owner_allows_exactly_that() {
+async fn a_project_of_others_reads_and_runs_nothing_without_approval() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -373,7 +373,7 @@ async fn work_of_others_is_asked_about_before_an_own_command_runs_it() {
 }
 
 #[tokio::test]
-async fn the_quota_deletes_finished_clean_workspaces_and_old_recordings_only() {
+async fn the_quota_deletes_only_clean_workspaces_and_old_recordings() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;

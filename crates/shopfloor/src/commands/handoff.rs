@@ -81,12 +81,12 @@ pub(crate) enum HandoffCommand {
         #[arg(long)]
         as_it_is: bool,
     },
-    /// Try the failed step again
+    /// Retry the failed step
     Retry {
         /// The handoff's id, or its session's title
         handoff: String,
     },
-    /// Go on without the current step: `write`, `save` or `publish`
+    /// Skip the current step and continue: `write`, `save` or `publish`
     Skip {
         /// The handoff's id, or its session's title
         handoff: String,

@@ -129,8 +129,10 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
     let scale = match settings.scale_most {
         0 => "off".to_owned(),
         most => format!(
-            "{} to {most} workers; starts one above {} ready tasks per worker, stops one after {} s idle",
-            settings.scale_least, settings.scale_tasks_per_worker, settings.scale_idle_seconds
+            "{} to {most} workers; starts one above {} per worker, stops one after {} s idle",
+            settings.scale_least,
+            words::counted(settings.scale_tasks_per_worker, "ready task", "ready tasks"),
+            settings.scale_idle_seconds
         ),
     };
     let longest = match settings.task_minutes {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::fixture::Fixture;
 
 #[test]
-fn everything_moves() {
+fn db_export_import_and_backup_round_trip() {
     let fixture = Fixture::up();
     fixture.text(&["project", "create", "Parser"]);
     let (archive, copy) = (fixture.path("archive"), fixture.path("copy.db"));

@@ -155,7 +155,7 @@ fn joined_wrongly(stream: &[u8], cut: usize, seen: usize) -> String {
 }
 
 #[test]
-fn a_snapshot_tells_how_keys_are_told_on_the_screen_that_is_hidden() {
+fn snapshot_keeps_keyboard_mode_of_hidden_screen() {
     for (before, after) in [
         ("\x1b[?1047h\x1b[>1u\x1b[?1047l", "\x1b[?1047h"),
         ("\x1b[?1047h\x1b[=3;1u\x1b[?1047l", "\x1b[?1047h"),

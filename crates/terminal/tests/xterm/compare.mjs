@@ -38,7 +38,7 @@ const ATTRIBUTES = ["Bold", "Dim", "Italic", "Underline", "Blink", "Inverse", "I
 
 function describe(cell) {
   const text = cell.getChars() || " ";
-  // The second half of a wide character that is gone keeps its width, and is blank all the same.
+  // The second half of a wide character that is gone keeps its width and is blank.
   const width = text === " " ? 1 : cell.getWidth();
   const drawn = text !== " " || cell.isInverse() || cell.isUnderline() || cell.isStrikethrough();
   const attributes = ATTRIBUTES.filter((name) => cell[`is${name}`]() && (drawn || name === "Inverse"));

@@ -15,7 +15,7 @@ fn touched(examined: &Examined) -> Vec<Touched> {
 }
 
 #[tokio::test]
-async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
+async fn examine_reports_changed_base_lines() {
     let bench = Bench::new().await;
     let made = bench.workspace("work").await;
     let (id, tree) = (made.facts.id, made.path.clone());

@@ -150,7 +150,7 @@ async fn a_save_is_known_by_its_first_digits() {
 }
 
 #[tokio::test]
-async fn digits_that_several_saves_begin_with_name_none_of_them() {
+async fn ambiguous_save_prefixes_are_refused() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
     let id = space.facts.id;

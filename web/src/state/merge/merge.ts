@@ -83,7 +83,8 @@ export function needsPerson(queue: MergeQueue, project: Pick<Project, "owner">, 
   return held.some((one) => one.added_by.id === me);
 }
 
-const WHAT: Record<MergeRun["purpose"], string> = {
+/** What a run is for, in words. */
+export const WHAT: Record<MergeRun["purpose"], string> = {
   look: "Looking for conflicts",
   search: "Testing together",
   confirm: "Testing alone",

@@ -86,7 +86,7 @@ async fn no_policy_but_writers_lets_a_colleague_reach_my_files() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn my_checks_do_not_run_a_colleague_s_pushed_work_without_approval() {
+async fn a_colleagues_pushed_work_needs_approval_to_be_checked_here() {
     let mut scene = Scene::without_workers(json!({})).await;
     scene.pushed("bo/report", "report");
     let acceptance = json!([{ "kind": "command", "argv": ["/bin/sh", "-c", RUNS_IT] }]);

@@ -10,7 +10,7 @@ use super::scene::Scene;
 const RUNS_IT: &str = "test ! -f evil.sh || sh evil.sh";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn work_from_a_colleague_s_machine_runs_nothing_on_mine_without_approval() {
+async fn work_from_a_colleagues_machine_needs_approval_on_mine() {
     let mut scene = Scene::without_workers(json!({ "setup": RUNS_IT })).await;
     let his = scene.give_bo_a_runner().await;
     let fixture = &scene.fixture;

@@ -88,7 +88,7 @@ async fn arguments_and_prompts_arrive_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn repositories_at_hostile_paths_and_with_hostile_branches_are_worked_on_or_refused() {
+async fn hostile_repository_paths_and_branches_work_or_are_refused() {
     let mut on = Grounds::open().await;
     on.expect("repositories");
     let mut sessions = Vec::new();
@@ -164,7 +164,7 @@ async fn judged(on: &Grounds, task: &str) -> Value {
 }
 
 #[tokio::test]
-async fn criteria_and_reported_branches_are_checked_as_they_were_written() {
+async fn criteria_and_reported_branches_are_checked_verbatim() {
     let mut on = Grounds::open().await;
     on.expect("origin.git");
     let (origin, clone) = (on.fixture.path("origin.git"), on.fixture.path("repository"));

@@ -46,7 +46,7 @@ fn the_latest_missed_tick_starts_within_an_hour() {
     let quarterly = facts(Trigger::Every { seconds: 900 });
     assert_eq!(
         shown(&at(quarterly.clone(), "2026-01-01T00:40:00Z")),
-        ["00:15 missed: no hub ran when it was due, and only the latest missed tick is made up for", "00:30 started"]
+        ["00:15 missed: no hub ran when it was due, and only the latest missed tick runs", "00:30 started"]
     );
     assert_eq!(
         shown(&at(quarterly, "2026-01-01T00:30:59Z")),
@@ -71,7 +71,7 @@ fn missed_ticks_are_left_out_or_all_made_up_for() {
     assert_eq!(
         shown(&at(facts.clone(), "2026-01-01T03:30:00Z")),
         [
-            "01:00 missed: no hub ran when it was due, and only the latest 2 missed ticks are made up for",
+            "01:00 missed: no hub ran when it was due, and only the latest 2 missed ticks run",
             "02:00 started",
             "03:00 queued"
         ]
@@ -108,7 +108,7 @@ fn overlap_rules() {
 }
 
 #[test]
-fn only_the_last_of_several_replaces_what_runs() {
+fn cancel_running_starts_only_the_latest_due_tick() {
     let facts = Facts { overlap: Overlap::CancelRunning, catch_up: CatchUp::All { most: 5 }, open: 1, ..hourly() };
     let decision = at(facts, "2026-01-01T02:30:00Z");
     assert_eq!(shown(&decision), ["01:00 skipped: a later tick is due as well and replaces it", "02:00 started"]);

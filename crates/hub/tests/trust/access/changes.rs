@@ -46,7 +46,7 @@ async fn closed() -> (Shop, Credential) {
 }
 
 #[tokio::test]
-async fn the_agent_that_added_a_task_is_shown_only_to_people_with_access_to_it() {
+async fn only_people_with_access_see_which_agent_added_a_task() {
     let (mut shop, pete) = closed().await;
     let session = spawn(&shop.hub, &shop.olga, shop.project, "plan the work").await.id;
     let own = agent(&mut shop.runner, session).await;

@@ -210,7 +210,7 @@ async fn a_flood_of_wishes_for_tokens_makes_a_few() {
 }
 
 #[tokio::test]
-async fn a_flood_of_troubles_is_stored_a_few_times_and_ends_with_the_last() {
+async fn a_flood_of_troubles_is_thinned_out_and_keeps_the_last() {
     let mut fixture = Fixture::new().await;
     let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     let trouble = |why: String| {

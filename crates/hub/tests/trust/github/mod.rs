@@ -130,7 +130,7 @@ async fn a_person_who_is_not_on_the_list_is_refused() {
 }
 
 #[tokio::test]
-async fn a_login_belongs_to_the_browser_that_began_it_and_works_once() {
+async fn a_login_works_once_and_only_in_its_browser() {
     let world = World::new().await;
     let refused = async |what: &str, code: &str, state: &str, cookie: Option<&str>| {
         let reply = world.come_back(code, state, cookie).await;

@@ -9,7 +9,7 @@ use crate::links::project;
 use crate::support::Credential;
 
 #[tokio::test]
-async fn a_task_with_a_criterion_that_cannot_be_checked_is_refused() {
+async fn tasks_with_uncheckable_criteria_are_refused() {
     let hub = TestHub::start().await;
     let owner = hub.owner();
     let project = project(&hub, &Credential::of(&owner), Visibility::Private, false).await;

@@ -48,7 +48,7 @@ fn is_problem(reply: &Reply) -> bool {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_is_refused_with_the_reason() {
+async fn unreadable_bodies_are_refused_with_a_reason() {
     let hub = TestHub::start().await;
     for body in BODIES {
         let reply = post(&hub, body.as_bytes().to_vec(), "application/json").await;
@@ -73,7 +73,7 @@ async fn a_body_that_cannot_be_read_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_path_or_query_that_cannot_be_read_is_refused_with_the_reason() {
+async fn unreadable_paths_and_queries_are_refused_with_a_reason() {
     let hub = TestHub::start().await;
     let id = "01a1e119f7ce75098aed4a97f220a95d";
     for path in [

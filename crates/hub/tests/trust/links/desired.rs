@@ -10,7 +10,7 @@ use crate::support::runner::Heard;
 use crate::support::{FakeRunner, join, view};
 
 #[tokio::test]
-async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
+async fn session_changes_reach_the_runner_with_growing_generations() {
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;
     let (first, sessions, keep) = fixture.runner.desired("the spawn", |sessions| !sessions.is_empty()).await;
@@ -44,7 +44,7 @@ async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
 }
 
 #[tokio::test]
-async fn how_long_recordings_are_kept_reaches_the_runners_of_the_project() {
+async fn recording_retention_reaches_the_projects_runners() {
     let mut fixture = Fixture::new().await;
     let project = fixture.project;
     for days in [Some(30), None] {

@@ -101,7 +101,7 @@ async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
 }
 
 #[tokio::test]
-async fn a_second_process_with_a_runners_token_is_refused_while_the_first_is_there() {
+async fn a_second_process_with_a_connected_runners_token_is_refused() {
     let mut fixture = Fixture::new().await;
     let first = fixture.runner.again(fixture.hub.url()).await;
     let mut second = FakeRunner { stream: first, ..FakeRunner::start(&fixture.hub, &fixture.pete, "unused").await };
@@ -214,7 +214,7 @@ async fn a_hub_that_stops_says_so_to_its_runners() {
 }
 
 #[tokio::test]
-async fn a_runner_that_cannot_write_is_shown_so_and_given_nothing() {
+async fn a_runner_with_a_full_disk_is_shown_and_gets_no_work() {
     let mut fixture = Fixture::new().await;
     let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();

@@ -83,7 +83,7 @@ async fn presence_in_a_private_project_is_hidden_from_others() {
 }
 
 #[tokio::test]
-async fn presence_in_a_project_that_a_person_cannot_see_is_ignored() {
+async fn presence_in_a_hidden_project_is_ignored() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let hidden = project(&hub, &olga, "hidden", Visibility::Private).await;

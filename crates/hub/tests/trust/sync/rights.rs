@@ -54,7 +54,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_right_taken_away_is_gone_at_once_and_given_back_is_whole() {
+async fn revoked_rights_end_at_once_and_restored_rights_resend_everything() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let common = project(&hub, &olga, "common", Visibility::ReadWrite).await;
@@ -221,7 +221,7 @@ fn of_workers(frames: &[FromHub]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn changes_of_several_workers_reach_only_people_who_see_the_project() {
+async fn worker_changes_reach_only_people_with_access_to_the_project() {
     let hub = TestHub::start().await;
     let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
     let common = project(&hub, &olga, "common", Visibility::ReadWrite).await;

@@ -60,7 +60,7 @@ async fn changes_at_two_hubs_reach_the_clients_of_both_in_order() {
 }
 
 #[tokio::test]
-async fn rights_and_credentials_taken_away_at_one_hub_end_at_the_other() {
+async fn rights_and_credentials_revoked_at_one_hub_end_at_the_other() {
     let database = Postgres::shared().database().await;
     let (one, two) = pair(&database).await;
     let (olga, pete) = (join(&one, "olga").await, join(&one, "pete").await);

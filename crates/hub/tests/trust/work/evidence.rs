@@ -89,7 +89,7 @@ async fn questions_about_work_come_with_its_last_screen_and_changes() {
 }
 
 #[tokio::test]
-async fn a_terminal_says_that_its_runner_is_offline_and_shows_again_when_it_returns() {
+async fn a_terminal_reports_its_offline_runner_and_resumes() {
     let mut shop = Shop::new().await;
     shop.start(1).await;
     let task = shop.add(vec![plain("Ask a lot")]).await[0];

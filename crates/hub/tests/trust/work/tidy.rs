@@ -92,7 +92,7 @@ async fn a_retried_task_deletes_the_workspace_of_its_earlier_check() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_taken_over_while_it_is_checked_leaves_the_check_behind_and_work_that_is_nowhere_else() {
+async fn taking_over_a_task_in_check_drops_the_check_and_keeps_unsaved_work() {
     let hub = TestHub::start().await;
     let mut pushed = Pushed::open(&hub, &hub).await;
     let check = pushed.report().await;
@@ -113,7 +113,7 @@ async fn a_task_that_is_taken_over_while_it_is_checked_leaves_the_check_behind_a
 }
 
 #[tokio::test]
-async fn a_hub_with_the_runner_cleans_up_after_the_decision_of_another_hub() {
+async fn a_hub_cleans_up_its_runner_after_another_hubs_decision() {
     let database = Postgres::shared().database().await;
     let on = |options: &mut hub::Options| options.database = database.url().to_owned();
     let (one, two) = (TestHub::with(on).await, TestHub::with(on).await);

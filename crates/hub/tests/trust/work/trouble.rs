@@ -53,7 +53,7 @@ async fn a_worker_whose_link_is_lost_loses_its_task_to_another() {
 }
 
 #[tokio::test]
-async fn a_runner_that_is_silent_on_its_link_loses_its_task_and_gets_none() {
+async fn a_silent_runner_loses_its_task_and_gets_no_other() {
     let mut shop = Shop::new().await;
     let short = WorkConfigure { lease_seconds: Some(2), heartbeat_seconds: Some(1), ..Default::default() };
     shop.configure(short).await;
@@ -85,7 +85,7 @@ async fn a_runner_that_is_silent_on_its_link_loses_its_task_and_gets_none() {
 }
 
 #[tokio::test]
-async fn a_session_that_does_not_answer_its_runner_is_stopped_by_force_and_begun_afresh() {
+async fn an_unresponsive_session_is_killed_and_restarted() {
     let mut shop = Shop::new().await;
     let short = WorkConfigure { heartbeat_seconds: Some(1), lease_seconds: Some(60), ..Default::default() };
     shop.configure(short).await;

@@ -125,7 +125,10 @@ fn pairs(candidate: &Candidate, out: &Output) -> Vec<(&'static str, Cell)> {
         ("state", state(candidate)),
         ("note", note(candidate).into()),
         ("added", format!("{} by {}{by}", when::relative(candidate.added_at, out.now), candidate.added_by.name).into()),
-        ("cost", format!("{} runs, {}", candidate.runs, words::clock(candidate.cost_ms)).into()),
+        (
+            "cost",
+            format!("{}, {}", words::counted(candidate.runs, "run", "runs"), words::clock(candidate.cost_ms)).into(),
+        ),
     ];
     if let Some(commit) = &candidate.landed {
         pairs.push(("landed as", commit.into()));

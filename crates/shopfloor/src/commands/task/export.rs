@@ -26,7 +26,7 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
         cancelled.extend(tasks.iter().filter(|task| task.status == TaskStatus::Cancelled).map(|task| task.id));
         tasks.retain(|task| !over(task.status));
     }
-    let in_vain = tasks.iter().flat_map(|task| &task.deps).filter(|dep| cancelled.contains(dep)).count();
+    let omitted = tasks.iter().flat_map(|task| &task.deps).filter(|dep| cancelled.contains(dep)).count();
     let names: HashMap<TaskId, String> =
         tasks.iter().enumerate().map(|(at, task)| (task.id, format!("t{}", at + 1))).collect();
     let count = tasks.len();
@@ -37,9 +37,9 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
         out.raw(&harmless(&text))?;
     }
     out.note(&format!("{} exported", words::counted(count, "task", "tasks")));
-    if in_vain > 0 {
+    if omitted > 0 {
         let left =
-            words::counted(in_vain, "dependency on a cancelled task was", "dependencies on cancelled tasks were");
+            words::counted(omitted, "dependency on a cancelled task was", "dependencies on cancelled tasks were");
         out.note(&format!("{left} left out: a task that depends on them could never start"));
     }
     Ok(())

@@ -130,7 +130,7 @@ const SILENCED: &[&str] = &[
 ];
 
 #[test]
-fn what_would_be_answered_or_leave_the_window_is_silent() {
+fn queries_and_window_commands_are_removed() {
     for sequence in SILENCED {
         let shown = pass(&format!("a{sequence}b"));
         let visible: String = shown.chars().filter(|c| !c.is_control()).collect();
@@ -168,7 +168,7 @@ fn a_reset_clears_the_screen_and_leaves_the_scrollback() {
 }
 
 #[test]
-fn an_eight_bit_control_is_what_its_longer_form_is() {
+fn eight_bit_controls_equal_escape_sequences() {
     assert_eq!(pass("\u{9b}31mred"), "\x1b[31mred");
     assert_eq!(Filter::default().pass(b"a\x9b6nb\x9d0;x\x07"), b"a6nb0;x\x07", "alone it is no character and nothing");
 }

@@ -248,10 +248,10 @@ pub(super) fn after(queue: &mut QueueRow, fault: Option<&str>, now: domain::Time
     queue.faults += 1;
     let wait = RETRY_MS.saturating_mul(1 << queue.faults.min(10)).min(MOST_RETRY_MS);
     queue.retry_at = now.plus_millis(wait);
-    queue.reason = Some(format!("the last run could not be done, and is tried again: {fault}"));
+    queue.reason = Some(format!("the last run could not finish and will be retried: {fault}"));
     if queue.faults >= FAULTS && queue.gate == MergeGate::Open {
         queue.gate = MergeGate::Paused;
-        queue.reason = Some(format!("{FAULTS} runs in a row could not be done: {fault}"));
+        queue.reason = Some(format!("{FAULTS} runs in a row could not finish: {fault}"));
     }
 }
 

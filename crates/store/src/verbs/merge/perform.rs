@@ -46,7 +46,8 @@ pub(super) async fn perform(tx: &mut Tx<'_>, key: &Key, rules: &Rules, effect: E
             let row = rows::find_candidate(tx.read(), candidate).await?;
             let branch = row.map_or_else(|| candidate.to_string(), |row| row.branch);
             let reason = format!(
-                "with `{branch}` something else would land than it changes, in {}: remove it, or look at it and go on",
+                "landing `{branch}` would change more than the branch does, in {}: remove the branch, or review it and \
+                 resume the queue",
                 listed(&paths)
             );
             shut(tx, key, MergeGate::Paused, &reason).await?;

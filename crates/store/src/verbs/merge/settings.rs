@@ -1,5 +1,6 @@
 //! How a project merges.
 
+use domain::text::counted;
 use domain::{Action, MergeAdders, MergeMethod, ProjectId};
 use protocol::link::MergeCheck;
 use protocol::{Change, MergeCommand, MergeSettings, Verb, WrittenBy, verbs};
@@ -99,7 +100,8 @@ impl Command for verbs::MergeConfigure {
             author.by_agent,
         ];
         tx.run(sql, values).await?;
-        let detail = format!("merges with {} checks by {}", after.checks.len(), after.method);
+        let checks = counted(after.checks.len(), "check", "checks");
+        let detail = format!("merges with {checks} by {}", after.method);
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
         tell(tx, self.project, Change::MergeSettings { project: self.project, settings: after.clone() });
         if after.checks != before.settings.checks || after.method != before.settings.method {

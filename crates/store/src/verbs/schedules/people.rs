@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::text::{Field, NAME};
+use domain::text::{Field, NAME, counted};
 use domain::{Action, Overlap, ScheduleId, TickOutcome, Timestamp};
 use engine::schedules::{Outcome, Times, Trigger as Times_, backfill};
 use protocol::{Change, Schedule, ScheduleText, Tick, Trigger, Verb, verbs};
@@ -148,7 +148,7 @@ impl Command for verbs::ScheduleResume {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Schedule, StoreError> {
         let mut row = found(tx, self.schedule).await?;
         if row.paused {
-            // The ticks of the pause are skipped, not made up for.
+            // The ticks of the pause are skipped and never run.
             tend::tend(tx, &mut row).await?;
             (row.paused, row.note) = (false, None);
             rows::failed(tx, &mut row, 0).await?;
@@ -194,7 +194,7 @@ impl Command for verbs::ScheduleBackfill {
             ticks::insert(tx, row.id, &tick, None).await?;
             made.push(tick);
         }
-        let detail = format!("made up for {} ticks of the schedule `{}`", made.len(), row.name);
+        let detail = format!("backfilled {} of the schedule `{}`", counted(made.len(), "tick", "ticks"), row.name);
         tx.audit(Self::VERB, row.id, AuditScope::Project(row.project), detail);
         view::announced(tx, &row).await?;
         Ok(made)

@@ -95,7 +95,7 @@ pub(super) async fn start(
 }
 
 async fn begin(tx: &mut Tx<'_>, row: &ScheduleRow, trigger: Option<Json>) -> Result<domain::ExecutionId, StoreError> {
-    // Whoever may not decide any more starts nothing.
+    // An owner who lost the right to decide starts no execution.
     let owner = Caller::user(row.owner.id, false, &row.owner.name, format!("schedule `{}`", row.name));
     let recipe = recipes::recipe(tx.read(), &owner, row.recipe, domain::Action::Decide).await?;
     let beginning = Beginning {

@@ -148,7 +148,7 @@ async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
     assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Escalated, 2));
     let asked = &detail.escalations[0];
     assert_eq!(asked.kind, EscalationKind::Stuck);
-    assert!(asked.question.contains("4 reports by codex left the same worktree and the same report"), "{asked:?}");
+    assert!(asked.question.contains("4 reports by codex left the same files and the same report"), "{asked:?}");
     assert!(asked.question.contains(": `out.txt` is empty. What should happen?"), "and why: {asked:?}");
     assert!(asked.context.text.contains("`out.txt` is empty"), "{asked:?}");
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));

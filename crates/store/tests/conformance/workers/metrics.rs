@@ -186,9 +186,9 @@ async fn metrics_of_a_history_match_manual_counts(fixture: Fixture) {
     assert_eq!(metrics.context_score, Some((400 + 300) / 2));
     assert_eq!(metrics.context_scores, [0, 0, 1, 1, 0]);
     let busy = 10 + 10 + 120 + 10 + 20 + 20;
-    let in_vain = 120;
+    let failed = 120;
     let any = 10 + 10 + 20 + 20;
-    assert_eq!(metrics.speed_up, Some((busy - in_vain) * 100 / any));
+    assert_eq!(metrics.speed_up, Some((busy - failed) * 100 / any));
     assert_eq!((metrics.busy, metrics.peak), (busy * 100 / 3_600, 2));
     assert_eq!(metrics.detection_ms, Some(90_000));
     let noticed = Some(Noticed { times: 1, median_ms: 90_000, longest_ms: 90_000 });

@@ -79,7 +79,7 @@ fn resident() -> u64 {
 }
 
 #[tokio::test]
-async fn a_stalled_watcher_gets_the_screen_when_it_resumes_without_new_output() {
+async fn a_stalled_watcher_gets_the_screen_even_without_new_output() {
     const END: u64 = 40 * 1024 * 1024;
     let mut fixture = Fixture::new().await;
     let session = fixture.session.id;

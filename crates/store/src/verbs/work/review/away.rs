@@ -140,7 +140,7 @@ pub(super) async fn answered(tx: &mut Tx<'_>, open: Escalation, runner: RunnerId
 }
 
 /// The runner returned but could not check the report either: adds the reason to the escalation.
-pub(super) async fn in_vain(tx: &mut Tx<'_>, mut open: Escalation, detail: String) -> Result<(), StoreError> {
+pub(super) async fn still_unchecked(tx: &mut Tx<'_>, mut open: Escalation, detail: String) -> Result<(), StoreError> {
     open.context.runner = None;
     open.context.text = detail;
     let sql = "UPDATE escalations SET context = $1 WHERE id = $2";

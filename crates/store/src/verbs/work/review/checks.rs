@@ -150,7 +150,7 @@ pub(crate) async fn check_failed(
     let Some(found) = waiting(tx, runner, report).await? else { return Ok(None) };
     let detail = domain::text::plain(detail, WORDS);
     if let Some(asked) = found.asked {
-        away::in_vain(tx, asked, detail).await?;
+        away::still_unchecked(tx, asked, detail).await?;
         return Ok(None);
     }
     // The detail can name folders on the runner's machine, and everybody who sees the project can read the work log.

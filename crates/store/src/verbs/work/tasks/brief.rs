@@ -16,7 +16,7 @@ pub(crate) enum Work {
     Elsewhere,
 }
 
-/// The brief of a task: description, results of dependencies, acceptance, hand-over, and how to report.
+/// The brief of a task: description, results of dependencies, acceptance, earlier work, and how to report.
 pub(crate) fn brief(
     task: &Task,
     (before, ground): (&[Before], Ground),

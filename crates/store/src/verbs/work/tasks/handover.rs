@@ -1,4 +1,4 @@
-//! The hand-over from an earlier worker to the next.
+//! The earlier work that the next worker of a task gets.
 
 use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
@@ -16,7 +16,7 @@ use crate::verbs::workspaces::{self, json_or_none};
 use crate::verbs::{handoff, projects, reviews};
 use crate::{Caller, StoreError};
 
-/// The hand-over of a task's last worker, and why its last report was refused, if it was.
+/// What a task's last worker left, and why its last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
     let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
@@ -59,7 +59,7 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     Ok((Some(if seen { handover } else { handover.veiled() }), refused))
 }
 
-/// The reader of a hand-over: the owner of the task's current worker.
+/// The reader of earlier work: the owner of the task's current worker.
 pub(crate) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
     let owner = match task.worker() {
         Some(worker) => rows::get(tx, worker).await?.map(|slot| slot.owner.id),

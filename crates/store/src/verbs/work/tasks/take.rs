@@ -293,7 +293,7 @@ async fn others(tx: &mut Tx<'_>, worker: &rows::WorkerRow, task: TaskId) -> Resu
     Ok(all.iter().any(|slot| slot.id != worker.id && there(slot) && could(slot)))
 }
 
-/// A taken task with its lease, hand-over and brief.
+/// A taken task with its lease, earlier work and brief.
 pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreError> {
     let row = tx.known_task(task).await?;
     let settings = tx.work_settings(row.project).await?;

@@ -234,8 +234,8 @@ async fn blind(tx: &mut Tx<'_>, slot: &WorkerRow, more: &Usage, task: TaskId) ->
 /// correction.
 fn difference(before: &Usage, now: &Usage) -> Usage {
     let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
-    let anew = now.input_tokens < before.input_tokens || now.output_tokens < before.output_tokens;
-    let cost = |before: u64, now: u64| if anew { since(before, now) } else { now.saturating_sub(before) };
+    let restarted = now.input_tokens < before.input_tokens || now.output_tokens < before.output_tokens;
+    let cost = |before: u64, now: u64| if restarted { since(before, now) } else { now.saturating_sub(before) };
     Usage {
         input_tokens: since(before.input_tokens, now.input_tokens),
         cached_tokens: since(before.cached_tokens, now.cached_tokens),

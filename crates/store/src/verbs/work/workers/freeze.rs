@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::text::counted;
 use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
 use engine::workers::decision::{Decision, Scope};
 use protocol::{Frozen, Verb, verbs};
@@ -68,7 +69,8 @@ impl Command for verbs::FloorFreeze {
             let decision = Decision::Frozen { by, scope: Scope::NoneHere };
             decided(tx, project, None, None, decision).await?;
         }
-        let (of_workers, of_sessions) = (counted(workers, "worker"), counted(sessions, "session"));
+        let (of_workers, of_sessions) =
+            (counted(workers, "worker", "workers"), counted(sessions, "session", "sessions"));
         let detail = format!("stopped everything: {of_workers}, {of_sessions}");
         tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
         Ok(Frozen { frozen: true, workers, sessions })
@@ -119,14 +121,10 @@ impl Command for verbs::FloorThaw {
             decided(tx, project, None, None, decision).await?;
         }
         announce(tx, me, self.input.project).await?;
-        let detail = format!("thawed {}", counted(workers, "worker"));
+        let detail = format!("thawed {}", counted(workers, "worker", "workers"));
         tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
         Ok(Frozen { frozen: still, workers, sessions: 0 })
     }
-}
-
-fn counted(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The caller, who must see the project.

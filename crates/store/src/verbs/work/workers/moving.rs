@@ -256,7 +256,7 @@ async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), Sto
     }
 }
 
-/// Adds a note to the hand-over of the previous attempt.
+/// Adds a note to the earlier work of the previous attempt.
 async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<(), StoreError> {
     let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
