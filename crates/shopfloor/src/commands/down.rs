@@ -14,7 +14,7 @@ use crate::{Context, Failure};
 
 const AFTER: &str = "\
 It ends the hub that `up` or `serve` started in this data directory, and the runner beside it. Requests that run are
-finished first; a second `down` does not wait for them. Sessions go on, and the next `up` finds them.";
+finished first; a second `down` does not wait for them. Sessions keep running, and the next `up` finds them.";
 
 /// How long a hub may take: its runner and open requests come first.
 const HUB: Duration = Duration::from_secs(45);
@@ -32,7 +32,7 @@ struct Ended {
     hub: Option<u32>,
     /// The runner's process.
     runner: Option<u32>,
-    /// How many sessions go on; absent: the hub did not answer.
+    /// How many sessions keep running; absent: the hub did not answer.
     sessions: Option<usize>,
 }
 

@@ -63,12 +63,12 @@ pub(crate) enum Command {
     Up(up::UpArgs),
     /// Start a hub for a team
     Serve(up::ServeCommand),
-    /// End the hub of this machine and its runner; sessions go on
+    /// End the hub of this machine and its runner; sessions keep running
     Down(down::DownArgs),
     /// Show whether a hub runs on this machine, and what runs with it
     #[command(after_help = status::AFTER)]
     Status,
-    /// Say whether there is something newer than what runs, and what to do about it
+    /// Check for a newer version, and say how to install it
     Upgrade(upgrade::UpgradeArgs),
     /// Projects: shared goals, constraints and visibility
     #[command(subcommand)]
@@ -115,7 +115,7 @@ pub(crate) enum Command {
     /// Merge queues: branches, tested together before they land
     #[command(subcommand)]
     Merge(merge::MergeSubcommand),
-    /// Recipes: plans as data, whose executions survive anything
+    /// Recipes: durable workflows, as files
     #[command(subcommand)]
     Recipe(recipe::RecipeCommand),
     /// Executions: runs of recipes, step by step
@@ -127,7 +127,7 @@ pub(crate) enum Command {
     /// Schedules: when executions of a recipe start
     #[command(subcommand)]
     Schedule(schedule::ScheduleCommand),
-    /// Webhooks: where other services tell a project what happened
+    /// Webhooks: receive events from other services
     #[command(subcommand)]
     Hook(hook::HookCommand),
     /// Agent profiles: how the agents of steps work

@@ -113,7 +113,7 @@ fn text(check: &Check, out: &Output) -> String {
     ];
     let verdict = match check.to_do.as_slice() {
         [] if check.newest.is_some() => "Nothing to do: this is the newest version.".to_owned(),
-        [] => "Nothing to do, as far as is known.".to_owned(),
+        [] => "Nothing to do that is known here.".to_owned(),
         steps => {
             let steps: Vec<String> =
                 steps.iter().enumerate().map(|(at, step)| format!("  {}. {step}", at + 1)).collect();

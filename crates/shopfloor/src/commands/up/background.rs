@@ -17,7 +17,7 @@ use super::{browser, log};
 use crate::commands::runner::Registration;
 use crate::failure::chain;
 use crate::here::Here;
-use crate::{Context, Failure};
+use crate::{Context, Failure, places};
 
 /// How long a hub may take to answer, such as one that migrates a large database.
 const START: Duration = Duration::from_secs(120);
@@ -56,7 +56,7 @@ pub(crate) async fn run(data_dir: &Path, open: bool, runner: bool, context: &Con
         }
         out.line(&format!("shopfloor is up: {url}"))?;
         out.note(&format!("process {}; log: {}", here.file.pid, path.display()));
-        out.note("end it with `shopfloor down`");
+        out.note(&format!("end it with `{}`", down(data_dir)));
     }
     if let Ok(link) = link
         && open
@@ -68,6 +68,16 @@ pub(crate) async fn run(data_dir: &Path, open: bool, runner: bool, context: &Con
         out.note(&format!("the runner of this machine is not connected yet; its log: {}", log.display()));
     }
     Ok(())
+}
+
+/// The command that ends the hub of this folder, and no other.
+fn down(data_dir: &Path) -> String {
+    if places::data_dir(&|name| std::env::var(name).ok()).is_some_and(|usual| usual == data_dir) {
+        return "shopfloor down".to_owned();
+    }
+    let folder = data_dir.to_string_lossy();
+    let quoted = shlex::try_quote(&folder).unwrap_or_else(|_| folder.clone());
+    format!("shopfloor down --data-dir {quoted}")
 }
 
 fn spawn(log: &File) -> std::io::Result<Child> {

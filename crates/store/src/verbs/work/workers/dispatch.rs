@@ -134,7 +134,7 @@ impl Round<'_> {
         let building: Vec<TaskId> = ready.iter().filter(|task| !task.deps.is_empty()).map(|task| task.id).collect();
         for (id, why) in builds_on::out_of_reach(tx, &building, self.connected).await? {
             ready.retain(|task| task.id != id);
-            let (task, unassigned) = (tx.known_task(id).await?, Some(format!("no worker takes it: {why}")));
+            let (task, unassigned) = (tx.known_task(id).await?, Some(format!("no worker can take it: {why}")));
             if task.state != (State::Ready { unassigned: unassigned.clone() }) {
                 step(tx, task, Event::Pass { unassigned }).await?;
             }
@@ -259,8 +259,8 @@ impl Round<'_> {
                     let other = changing.iter().find(|(_, paths)| lists_overlap(files, paths));
                     other.map(|(what, _)| format!("it comes later: its files are being changed {what}"))
                 }
-                WhyNot::Nobody => Some(format!("no worker takes it: {}", self.able.why_nobody())),
-                WhyNot::Incapable(lacks) => Some(format!("no worker takes it: {}", self.lacking(lacks))),
+                WhyNot::Nobody => Some(format!("no worker can take it: {}", self.able.why_nobody())),
+                WhyNot::Incapable(lacks) => Some(format!("no worker can take it: {}", self.lacking(lacks))),
             };
             if known.get(&id).is_some_and(|before| before.state != State::Ready { unassigned: unassigned.clone() }) {
                 let task = tx.known_task(id).await?;
