@@ -118,6 +118,34 @@ async fn a_token_has_its_owners_rights_until_it_is_revoked() {
     assert_eq!(post(&fixture, LIST, &[("authorization", &header)]).await.0, StatusCode::UNAUTHORIZED);
 }
 
+#[tokio::test]
+async fn a_branch_is_added_to_the_merge_queue_if_agents_may_add() {
+    let fixture = Fixture::open().await;
+    let bearer = format!("Bearer {}", fixture.token);
+    let location = "https://git.example.com/calc.git".to_owned();
+    let repository = protocol::Repository { location, base_branch: Some("main".into()), ..Default::default() };
+    let input = protocol::ProjectUpdate { repositories: Some(vec![repository]), ..Default::default() };
+    let project = fixture.project.id;
+    fixture.ann.ask::<protocol::Project>(Call::ProjectUpdate { project, input }).await.unwrap();
+    let call = async |branch: &str| {
+        let params = json!({ "name": "merge_request", "arguments": { "branch": branch, "title": "Add sum" } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let (_, text) = post(&fixture, &body, &[("authorization", &bearer)]).await;
+        serde_json::from_str::<Value>(&text).unwrap_or_else(|_| panic!("{text}"))["result"].clone()
+    };
+    let added = call("feature/sum").await;
+    assert_eq!(added["structuredContent"]["target"], json!("main"), "{added}");
+    let queues: Vec<protocol::MergeQueue> = fixture.ann.ask(Call::MergeList { project }).await.unwrap();
+    let [one] = queues[0].candidates.as_slice() else { panic!("{queues:?}") };
+    assert_eq!((one.branch.as_str(), one.title.as_str()), ("feature/sum", "Add sum"));
+    assert!(one.by_agent, "what comes through MCP is an agent's");
+
+    let input = protocol::MergeConfigure { adders: Some(domain::MergeAdders::People), ..Default::default() };
+    fixture.ann.ask::<protocol::MergeSettings>(Call::MergeConfigure { project, input }).await.unwrap();
+    let refused = call("feature/product").await;
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+}
+
 /// A second person with their own token.
 async fn join(fixture: &Fixture) -> client::Client {
     let token = testkit::join(&fixture.url, &fixture.ann, "bo").await.unwrap();

@@ -371,6 +371,15 @@ async fn settings_say_who_may_add(fixture: Fixture) {
     shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project, input }).await;
     let refused = shop.fixture.refused(&shop.fixture.bo, adding(&shop, "a", false)).await;
     assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+    let input = MergeConfigure { adders: Some(domain::MergeAdders::People), ..Default::default() };
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project, input }).await;
+    let (user, session) = (shop.fixture.bo.person().unwrap().id, domain::SessionId::generate());
+    let agent = Caller::bearer(domain::Actor::Agent { user, project, session }, "Bo", "192.0.2.9");
+    let refused = shop.fixture.refused(&agent, adding(&shop, "a", false)).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+    shop.fixture.done(&shop.fixture.bo, adding(&shop, "a", false)).await;
+    let input = MergeConfigure { adders: Some(domain::MergeAdders::Owner), ..Default::default() };
+    shop.fixture.done(&shop.fixture.ada, verbs::MergeConfigure { project, input }).await;
     let merged = |id: &str| TaskAdd { id: Some(id.into()), acceptance: vec![Criterion::Merged {}], ..plain("Add sub") };
     let add = |id: &str| verbs::TaskAdd { project, input: TasksAdd { tasks: vec![merged(id)] } };
     let refused = shop.fixture.refused(&shop.fixture.bo, add("bos")).await;
