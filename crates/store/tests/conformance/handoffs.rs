@@ -6,9 +6,9 @@ use protocol::{
     Handoff, HandoffAck, HandoffBegin, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse, Project, Session,
     SessionSpawn, verbs,
 };
-use store::{Caller, HandoffResult, HandoffTold, HandoffWork, Placed, StoreError, TendHandoff};
+use store::{Caller, HandoffResult, HandoffTold, HandoffWork, Placed, SeeRunner, StoreError, TendHandoff};
 
-use crate::execution::{Memory, in_project, project, runner, show, spawn};
+use crate::execution::{Memory, about, in_project, project, runner, show, spawn};
 use crate::fixture::{Fixture, id};
 use crate::tasks::{conflict, invalid};
 
@@ -23,6 +23,7 @@ both!(
     a_text_that_gives_orders_is_quoted,
     a_push_that_fails_is_tried_a_few_times,
     a_task_goes_to_the_next_session_of_its_worker,
+    what_a_tasks_agent_says_while_it_is_handed_off_is_not_its_report,
 );
 
 pub(crate) struct Scene {
@@ -335,6 +336,33 @@ async fn a_push_that_fails_is_tried_a_few_times(fixture: Fixture) {
     assert_eq!(scene.at(&handoff).await, (HandoffStatus::Running, HandoffStep::Publish), "a retry counts anew");
     scene.fixture.done(&scene.fixture.ada, verbs::HandoffSkip { handoff: handoff.id }).await;
     assert_eq!(scene.at(&handoff).await, (HandoffStatus::Running, HandoffStep::Stop));
+}
+
+async fn what_a_tasks_agent_says_while_it_is_handed_off_is_not_its_report(fixture: Fixture) {
+    use crate::workers::{Shop, plain};
+    let mut shop = Shop::open(fixture).await;
+    let mut found = about(8);
+    found.agents[0].headless = false;
+    let see = SeeRunner { runner: shop.runner, link: "box".into(), about: Some(found) };
+    shop.fixture.done(&Caller::hub("link"), see).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Half done")]).await[0];
+    shop.dispatch().await;
+    let old = shop.session(task).await;
+    shop.at(old, SessionStatus::Working).await;
+    let ada = shop.fixture.ada.clone();
+    let verb = verbs::HandoffBegin { session: old, input: goal("finish it") };
+    let handoff = shop.fixture.done(&ada, Placed { verb, connected: vec![shop.runner] }).await;
+    let tend = TendHandoff { handoff: handoff.id, connected: vec![shop.runner] };
+    let work = shop.fixture.done(&Caller::hub("courier"), tend).await;
+    assert!(matches!(work, HandoffWork::Ask { session, .. } if session == old), "{work:?}");
+    shop.says(old, "The handoff is written.").await;
+    shop.at(old, SessionStatus::Idle).await;
+    assert_eq!(shop.detail(task).await.reports, []);
+    shop.fixture.done(&ada, verbs::HandoffCancel { handoff: handoff.id }).await;
+    shop.at(old, SessionStatus::Working).await;
+    shop.at(old, SessionStatus::Idle).await;
+    assert_eq!(shop.detail(task).await.reports.len(), 1, "nobody hands it off any more");
 }
 
 async fn a_task_goes_to_the_next_session_of_its_worker(fixture: Fixture) {
