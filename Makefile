@@ -72,10 +72,11 @@ bench-merge: page ## merge queues with real git and short checks, beside the sim
 	cargo build --locked -p shopfloor
 	cargo nextest run --locked -p chaos --test merges --no-capture --run-ignored only real_git
 
-chaos: page ## the long lane: 200 kills on each database, 300 with a merge queue, 300 with recipes, 100 rounds of faults, 5 minutes with workers
+chaos: page ## the long lane: 200 kills on each database, 300 with a merge queue, 300 with recipes, 200 with handoffs, 100 rounds of faults, 5 minutes with workers
 	cargo build --locked -p shopfloor
 	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_MERGE_KILLS=300 SHOPFLOOR_CHAOS_ROUNDS=100 SHOPFLOOR_CHAOS_TASKS=200 \
 		SHOPFLOOR_CHAOS_SECONDS=300 SHOPFLOOR_CHAOS_EXECUTIONS=10 SHOPFLOOR_CHAOS_EXECUTION_KILLS=300 \
+		SHOPFLOOR_CHAOS_HANDOFF_KILLS=200 \
 		cargo nextest run --locked -p chaos --no-capture
 	SHOPFLOOR_SIM_SEEDS=20000 cargo nextest run --release --locked -p engine recipes::tests::simulator
 

@@ -29,6 +29,23 @@ pub const HUB: [&str; 18] = [
 pub const RUNNER: [&str; 6] =
     ["runner.accepted", "runner.starting", "runner.started", "runner.running", "runner.ended", "runner.end_written"];
 
+/// The places of a hub that carries a handoff: the end of each step, and before and after what a runner does.
+pub const HANDOFF_HUB: [&str; 9] = [
+    "handoff.write",
+    "handoff.save",
+    "handoff.publish",
+    "handoff.stop",
+    "handoff.start",
+    "handoff.acknowledge",
+    "courier.tended",
+    "courier.performed",
+    "courier.told",
+];
+
+/// The places of a runner whose session is handed off.
+pub const HANDOFF_RUNNER: [&str; 5] =
+    ["runner.kept", "runner.published", "runner.packed", "runner.unpacked", "runner.stopping"];
+
 /// Passes a place.
 #[inline]
 pub fn pass(place: &str) {
@@ -48,7 +65,10 @@ mod armed {
     static PASSED: AtomicU32 = AtomicU32::new(0);
 
     pub(super) fn pass(place: &str) {
-        assert!(super::HUB.contains(&place) || super::RUNNER.contains(&place), "`{place}` is not in the lists");
+        let listed = |list: &[&str]| list.contains(&place);
+        let known = listed(&super::HUB) || listed(&super::RUNNER);
+        let known = known || listed(&super::HANDOFF_HUB) || listed(&super::HANDOFF_RUNNER);
+        assert!(known, "`{place}` is not in the lists");
         let armed = ARMED.get_or_init(|| std::env::var("SHOPFLOOR_FAILPOINT").ok().and_then(|text| read(&text)));
         let Some((name, at)) = armed else { return };
         if name == place && PASSED.fetch_add(1, Ordering::SeqCst) + 1 == *at {

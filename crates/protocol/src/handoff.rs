@@ -176,6 +176,12 @@ views! {
         to: UserRef,
         /// The agent of the fresh session.
         agent: String,
+        /// Whether it takes the session's task over.
+        takes_over: bool,
+        /// Whether the agent of the session is asked for the document; otherwise it is made from the recording.
+        writes: bool,
+        /// Whether an agent acknowledges the document in the fresh session; otherwise a person does.
+        reads: bool,
         /// The goal of the fresh session; empty: to continue.
         goal: String,
         /// Whether a person edits the document.

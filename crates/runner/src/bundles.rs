@@ -46,6 +46,7 @@ impl Bundles {
             error => problem(error),
         })?;
         let kept = self.write(packed.bytes).await?;
+        failpoint::pass("runner.packed");
         Ok(Bundle { base: packed.base, head: packed.head, ..kept })
     }
 

@@ -26,6 +26,8 @@ CREATE TABLE handoffs (
     -- The steps that ended, and when the current one began.
     steps TEXT NOT NULL,
     since BIGINT NOT NULL,
+    -- How often a runner tried the current step and could not do it.
+    tries BIGINT NOT NULL DEFAULT 0,
     -- When the agent was asked for the prose.
     written_since BIGINT,
     body TEXT,
@@ -41,6 +43,8 @@ CREATE TABLE handoffs (
     successor TEXT,
     asked_by TEXT NOT NULL REFERENCES users (id),
     by_agent BIGINT NOT NULL,
+    -- Whether a person takes the task of the session over; then the successor is known from the beginning.
+    takes_over BIGINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );

@@ -65,6 +65,18 @@ to: UserRef,
  */
 agent: string, 
 /**
+ * Whether it takes the session's task over.
+ */
+takes_over: boolean, 
+/**
+ * Whether the agent of the session is asked for the document; otherwise it is made from the recording.
+ */
+writes: boolean, 
+/**
+ * Whether an agent acknowledges the document in the fresh session; otherwise a person does.
+ */
+reads: boolean, 
+/**
  * The goal of the fresh session; empty: to continue.
  */
 goal: string, 

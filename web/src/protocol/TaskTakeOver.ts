@@ -29,4 +29,8 @@ argv?: Array<string>,
 /**
  * Keeps its sessions from writing outside their workspaces; default: the sandbox of the worker before.
  */
-sandbox?: Sandbox, };
+sandbox?: Sandbox, 
+/**
+ * The goal of its session, beside the task; default: to continue where the earlier session stopped.
+ */
+goal?: string, };

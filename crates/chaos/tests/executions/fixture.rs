@@ -61,7 +61,8 @@ impl Fixture {
             let input = RunnerCreate { name: name.clone() };
             let made: NewRunner = ann.ask(Call::RunnerCreate { input }).await.unwrap();
             let (data, url) = (folder.path().join(&name), urls[number % urls.len()].clone());
-            let mut runner = OneRunner { data, url, token: made.secret, name, process: None, armed: None };
+            let mut runner =
+                OneRunner { data, url, token: made.secret, name, process: None, armed: None, env: Vec::new() };
             runner.start(None);
             runners.push(runner);
         }
@@ -135,7 +136,7 @@ impl Fixture {
         reached: &mut BTreeSet<String>,
     ) -> String {
         let which = random.random_range(0..self.hubs.len());
-        let done = self.hubs[which].kill(random, moment, reached).await;
+        let done = self.hubs[which].kill(random, (moment, &failpoint::HUB), reached).await;
         format!("{done} (number {which})")
     }
 
@@ -146,7 +147,7 @@ impl Fixture {
         reached: &mut BTreeSet<String>,
     ) -> String {
         let which = random.random_range(0..RUNNERS);
-        self.runners[which].kill(random, moment, reached).await
+        self.runners[which].kill(random, (moment, &failpoint::RUNNER), reached).await
     }
 
     /// Stops a hub for a while: it goes on with what it was about to do, although another hub may have done it.

@@ -9,6 +9,7 @@ mod auditor;
 mod effects;
 mod fixture;
 mod people;
+#[path = "../support/place.rs"]
 mod place;
 mod processes;
 mod recipe;

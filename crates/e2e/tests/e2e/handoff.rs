@@ -151,7 +151,7 @@ impl Place {
 }
 
 /// The home of the runners' owner, with the agent.
-fn home(folder: &Path) -> PathBuf {
+pub(crate) fn home(folder: &Path) -> PathBuf {
     let (home, out) = (folder.join("home"), folder.join("out"));
     let agents = home.join(".config/shopfloor/agents");
     std::fs::create_dir_all(&agents).unwrap();
@@ -170,7 +170,13 @@ fn home(folder: &Path) -> PathBuf {
     home
 }
 
-async fn runner(client: &Client, folder: &Path, home: &Path, url: &str, name: &str) -> (RunnerProcess, RunnerId) {
+pub(crate) async fn runner(
+    client: &Client,
+    folder: &Path,
+    home: &Path,
+    url: &str,
+    name: &str,
+) -> (RunnerProcess, RunnerId) {
     let made: NewRunner = client.ask(Call::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.unwrap();
     let env = [("HOME".to_owned(), home.display().to_string())];
     let runner = RunnerProcess::spawn_with(&folder.join(name), url, &made.secret, name, &env);
@@ -242,6 +248,24 @@ async fn a_handoff_survives_a_hub_kill() {
     assert_eq!(place.session(successor).await.workspace.id, place.session.workspace);
     place.all_is_in(successor).await;
     place.prompt(&done);
+    place.close(successor).await;
+}
+
+#[tokio::test]
+async fn a_push_to_a_missing_repository_fails_with_its_reason_and_is_skipped() {
+    let place = Place::open(1).await;
+    place.go();
+    let repository = place.folder.path().join("repository");
+    std::fs::rename(&repository, place.folder.path().join("moved")).unwrap();
+    let handoff = place.begin(HandoffBegin { push: true, ..input(None) }).await;
+    let failed = place.until(&handoff, "the push has failed", |now| now.status == HandoffStatus::Failed).await;
+    let (step, why) = (failed.handoff.step, failed.handoff.detail.unwrap());
+    assert!(step == HandoffStep::Publish && why.contains("repository"), "{step}: {why}");
+    assert!(!place.session(place.session.id).await.session.state.ended(), "it still runs");
+    let _: Handoff = place.ann.ask(Call::HandoffSkip { handoff: handoff.id }).await.unwrap();
+    let done = place.until(&handoff, "it is acknowledged", |now| now.status == HandoffStatus::Done).await;
+    let successor = done.handoff.successor.unwrap();
+    place.all_is_in(successor).await;
     place.close(successor).await;
 }
 

@@ -2,10 +2,16 @@
 
 use std::fmt::Write as _;
 
+use domain::text::plain;
 use domain::{HandoffId, SessionId};
 
 /// The maximum number of uncommitted paths in a document.
 pub const MAX_DIRTY: usize = 200;
+/// The maximum size of all its uncommitted paths, and of its prose, in bytes.
+const DIRTY_BYTES: usize = 16 * 1024;
+const BODY_BYTES: usize = 48 * 1024;
+/// The maximum number of checks in a document, and the length of each, in characters.
+const CHECKS: (usize, usize) = (30, 200);
 /// How many lines of a terminal a document without prose quotes.
 const LINES: usize = 60;
 
@@ -94,12 +100,22 @@ pub fn from_recording(why: &str, log: &str) -> String {
 
 /// The document without its hash: what the hash is made of.
 pub fn text(facts: &Facts, body: &str) -> String {
-    format!("---\n{}---\n\n{}\n", front(facts), body.trim())
+    format!("---\n{}---\n\n{}\n", front(facts), bounded(body))
 }
 
 /// The document with its hash, as the last line of the front matter.
 pub fn seal(facts: &Facts, body: &str, hash: &str) -> String {
-    format!("---\n{}hash: {hash}\n---\n\n{}\n", front(facts), body.trim())
+    format!("---\n{}hash: {hash}\n---\n\n{}\n", front(facts), bounded(body))
+}
+
+/// The prose within its limit: a document that is longer than a prompt helps nobody.
+fn bounded(body: &str) -> String {
+    let body = body.trim();
+    if body.len() <= BODY_BYTES {
+        return body.to_owned();
+    }
+    let end = (0..=BODY_BYTES).rev().find(|at| body.is_char_boundary(*at)).unwrap_or_default();
+    format!("{}\n\n(Cut: {} of {} bytes are shown.)", &body[..end], end, body.len())
 }
 
 fn front(facts: &Facts) -> String {
@@ -122,14 +138,23 @@ fn front(facts: &Facts) -> String {
     for (name, value) in texts {
         line(name, &value.as_deref().map_or("null".to_owned(), quoted));
     }
-    let dirty: Vec<String> = facts.dirty.iter().take(MAX_DIRTY).map(|path| quoted(path)).collect();
+    let mut bytes = 0;
+    let dirty = facts.dirty.iter().take(MAX_DIRTY).map(|path| quoted(path));
+    let dirty: Vec<String> = dirty
+        .take_while(|path| {
+            bytes += path.len();
+            bytes <= DIRTY_BYTES
+        })
+        .collect();
     line("uncommitted", &format!("[{}]", dirty.join(", ")));
-    if facts.more_dirty > 0 {
-        line("more_uncommitted", &facts.more_dirty.to_string());
+    let more = facts.more_dirty.saturating_add((facts.dirty.len() - dirty.len()) as u64);
+    if more > 0 {
+        line("more_uncommitted", &more.to_string());
     }
-    let checks = facts.checks.iter().map(|check| {
+    let checks = facts.checks.iter().take(CHECKS.0).map(|check| {
         let passed = check.passed.map_or("null".to_owned(), |passed| passed.to_string());
-        format!("{{\"check\": {}, \"passed\": {passed}, \"result\": {}}}", quoted(&check.what), quoted(&check.result))
+        let (what, result) = (plain(&check.what, CHECKS.1), plain(&check.result, CHECKS.1));
+        format!("{{\"check\": {}, \"passed\": {passed}, \"result\": {}}}", quoted(&what), quoted(&result))
     });
     line("checks", &format!("[{}]", checks.collect::<Vec<_>>().join(", ")));
     front

@@ -158,6 +158,19 @@ pub fn effect(state: &State) -> Option<Effect> {
     }
 }
 
+/// How often a runner tries a step that it cannot do, before a person decides.
+pub const TRIES: u32 = 5;
+
+/// What follows from a runner's try that failed for a reason which may pass; `None`: it is tried again.
+pub fn tried(at: HandoffStep, tries: u32, why: &str) -> Option<Event> {
+    (tries >= TRIES).then(|| Event::Failed { at, why: format!("{why} (tried {tries} times)") })
+}
+
+/// Whether a fresh session that is known already must not start yet, because its document is not sealed.
+pub fn holds_back(state: &State) -> bool {
+    matches!(state, State::Writing | State::Editing | State::Saving | State::Publishing)
+}
+
 /// Applies an event. An event that is late, repeated or impossible changes nothing and has no effects.
 pub fn step(handoff: &Handoff, event: Event) -> Step {
     match next(handoff, event) {

@@ -59,15 +59,18 @@ async fn carry(hub: Arc<Hub>, handoff: HandoffId) {
             Ok(work) => work,
             Err(error) => return tracing::warn!(%error, %handoff, "could not continue a handoff"),
         };
+        failpoint::pass("courier.tended");
         match work {
             HandoffWork::Again => {}
             HandoffWork::Nothing | HandoffWork::Over => return,
             work => {
                 let Some(result) = perform(&hub, handoff, work).await else { return };
-                let waits = matches!(result, HandoffResult::Waits { .. });
+                failpoint::pass("courier.performed");
+                let waits = matches!(result, HandoffResult::Waits { .. } | HandoffResult::Tried { .. });
                 if let Err(error) = tell(&hub, handoff, result).await {
                     return tracing::warn!(%error, %handoff, "could not store what came of a handoff's step");
                 }
+                failpoint::pass("courier.told");
                 if waits {
                     return;
                 }
@@ -111,8 +114,12 @@ async fn perform(hub: &Hub, handoff: HandoffId, work: HandoffWork) -> Option<Han
         }
         HandoffWork::Record { runner, session, why } => {
             let ask = RunnerAsk::Log { session, lines: LINES, setup: false };
-            let log = match hub.links.ask(runner, ask).await {
-                Ok(RunnerAnswer::Log(log)) => log.text,
+            let answer = match runner {
+                Some(runner) => hub.links.ask(runner, ask).await.ok(),
+                None => None,
+            };
+            let log = match answer {
+                Some(RunnerAnswer::Log(log)) => log.text,
                 // The document says at least why; the work itself is saved in the next step.
                 _ => String::new(),
             };
@@ -120,7 +127,7 @@ async fn perform(hub: &Hub, handoff: HandoffId, work: HandoffWork) -> Option<Han
         }
         HandoffWork::Keep { runner, workspace } => {
             let answer = hub.links.ask(runner, RunnerAsk::KeepAll { workspace, handoff }).await;
-            Some(result(HandoffStep::Save, answer, |answer| match answer {
+            Some(result(hub, (HandoffStep::Save, &[runner]), answer, |answer| match answer {
                 RunnerAnswer::KeptAll(kept) => Some(HandoffResult::Kept { kept }),
                 _ => None,
             }))
@@ -128,28 +135,26 @@ async fn perform(hub: &Hub, handoff: HandoffId, work: HandoffWork) -> Option<Han
         HandoffWork::Publish { runner, location, commit, branch } => {
             let work = PublishWork::Handoff { handoff, commit };
             let ask = RunnerAsk::Publish { location, work, branch: branch.clone(), replaces: None };
-            Some(result(HandoffStep::Publish, hub.links.ask(runner, ask).await, |answer| match answer {
+            let answer = hub.links.ask(runner, ask).await;
+            Some(result(hub, (HandoffStep::Publish, &[runner]), answer, |answer| match answer {
                 RunnerAnswer::Published(_) => Some(HandoffResult::Pushed { branch }),
                 _ => None,
             }))
         }
-        HandoffWork::Bring { from, to, workspace } => Some(match reachable(hub, to) {
-            Err(error) => failed(HandoffStep::Start, error),
+        HandoffWork::Bring { from, to, workspace } => Some(match hub.links.reachable(to) {
+            Err(error) => failed(hub, (HandoffStep::Start, &[from, to]), error),
             Ok(()) => match bring(hub, from, to, RunnerAsk::Bundle { workspace }).await {
                 Ok(bundle) => HandoffResult::Brought { bundle },
-                Err(error) => failed(HandoffStep::Start, error),
+                Err(error) => failed(hub, (HandoffStep::Start, &[from, to]), error),
             },
         }),
         HandoffWork::Nothing | HandoffWork::Again | HandoffWork::Over => None,
     }
 }
 
-fn reachable(hub: &Hub, runner: RunnerId) -> Result<(), AppError> {
-    hub.links.reachable(runner).map(|_| ())
-}
-
 fn result(
-    at: HandoffStep,
+    hub: &Hub,
+    (at, runners): (HandoffStep, &[RunnerId]),
     answer: Result<RunnerAnswer, AppError>,
     read: impl FnOnce(RunnerAnswer) -> Option<HandoffResult>,
 ) -> HandoffResult {
@@ -158,14 +163,17 @@ fn result(
             let why = "unexpected answer from a runner: update it".to_owned();
             HandoffResult::Failed { at, why }
         }),
-        Err(error) => failed(at, error),
+        Err(error) => failed(hub, (at, runners), error),
     }
 }
 
-/// A runner that is away comes back; everything else is for a person.
-fn failed(at: HandoffStep, error: AppError) -> HandoffResult {
+/// A runner that is away comes back. What a runner that is there could not do may work the next time; everything else
+/// is for a person.
+fn failed(hub: &Hub, (at, runners): (HandoffStep, &[RunnerId]), error: AppError) -> HandoffResult {
     let problem = error.into_problem();
+    let there = runners.iter().all(|runner| hub.links.reachable(*runner).is_ok());
     match problem.kind {
+        ProblemKind::Unavailable if there => HandoffResult::Tried { at, why: problem.detail },
         ProblemKind::Unavailable => HandoffResult::Waits { why: format!("waits: {}", problem.detail) },
         _ => HandoffResult::Failed { at, why: problem.detail },
     }

@@ -206,6 +206,9 @@ inputs! {
         /// Keeps its sessions from writing outside their workspaces; default: the sandbox of the worker before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox: Option<Sandbox>,
+        /// The goal of its session, beside the task; default: to continue where the earlier session stopped.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        goal: Option<String>,
     }
 }
 

@@ -34,6 +34,7 @@ impl Asks {
         };
         let replaces: Option<Oid> = replaces.map(str::parse).transpose().map_err(problem)?;
         worktrees.publish(&location, &branch, &commit, replaces.as_ref()).await.map_err(problem)?;
+        failpoint::pass("runner.published");
         let default_branch = worktrees.default_branch(&location).await.map_err(problem)?;
         Ok(Published { commit: commit.to_string(), default_branch: default_branch.map(|name| name.to_string()) })
     }
@@ -43,6 +44,7 @@ impl Asks {
         let message = format!("Work in progress, handed off as {handoff}");
         let worktrees = &self.workspaces.worktrees;
         let all = worktrees.keep_everything(workspace, &handoff.to_string(), &message).await.map_err(problem)?;
+        failpoint::pass("runner.kept");
         let dirty = all.dirty.iter().take(DIRTY).map(|path| path.to_string_lossy().into_owned()).collect();
         Ok(KeptAll {
             base: all.kept.base.map(|base| base.to_string()),

@@ -219,6 +219,7 @@ impl Following<'_> {
         match order {
             Order::Stop { force } => {
                 end::save(&self.supervisor.workspaces, self.row, force).await;
+                failpoint::pass("runner.stopping");
                 let grace = if force { Duration::ZERO } else { self.supervisor.machine.options.stop_grace };
                 self.mark("state", if force { "stopped by force" } else { "asked to stop" });
                 let _ = self.host.stop(Some(grace));

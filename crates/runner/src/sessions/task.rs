@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use agents::{File, McpServer};
+use domain::SessionMode;
 use protocol::link::{DesiredSession, DesiredTask};
 
 const TASK_FILE: &str = "task.json";
@@ -43,7 +44,7 @@ pub(super) fn variables(task: &DesiredTask, session_dir: &Path) -> Vec<(String, 
     all.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-/// The tools of the queue, for agents that speak MCP.
+/// Our tools, for agents that speak MCP: with a task to take part in the queue, with a screen to be handed off.
 pub(super) fn servers(desired: &DesiredSession, exe: &Path) -> Vec<McpServer> {
     let tools = McpServer {
         name: "shopfloor".to_owned(),
@@ -52,5 +53,6 @@ pub(super) fn servers(desired: &DesiredSession, exe: &Path) -> Vec<McpServer> {
         env: Vec::new(),
         passed: TOOLS_KNOW.iter().map(|name| (*name).to_owned()).collect(),
     };
-    desired.task.iter().map(|_| tools.clone()).collect()
+    let has_tools = desired.task.is_some() || desired.mode == SessionMode::Interactive;
+    has_tools.then_some(tools).into_iter().collect()
 }

@@ -143,6 +143,7 @@ impl Workspaces {
             self.journal.tell(FactBody::WorksConflict { workspace, first, second, paths }).await;
         }
         let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
+        failpoint::pass("runner.unpacked");
         for (path, why) in &made.copied.left_out {
             tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "could not copy a file into the workspace");
         }

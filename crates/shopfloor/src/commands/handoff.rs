@@ -210,7 +210,7 @@ async fn follow(client: &Client, out: &Output, begun: Handoff) -> Result<(), Fai
             for step in handoff.steps.iter().skip(shown) {
                 out.note(&show::step(step));
             }
-            let reader = handoff.successor.is_some() && runs_no_agent(&handoff.agent);
+            let reader = handoff.successor.is_some() && !handoff.reads;
             if reader && handoff.status == HandoffStatus::Running && !std::mem::replace(&mut asked, true) {
                 out.note(&show::needs_reader(&handoff));
             }
@@ -232,11 +232,6 @@ async fn follow(client: &Client, out: &Output, begun: Handoff) -> Result<(), Fai
             HandoffStatus::Failed => return Err(failed(&handoff)),
         }
     }
-}
-
-/// Whether nobody reads a document in sessions of this adapter.
-fn runs_no_agent(agent: &str) -> bool {
-    ["shell", "command"].contains(&agent)
 }
 
 fn failed(handoff: &Handoff) -> Failure {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Handoff } from "../../protocol";
-import { canSkip, handoffOf, needsReader, stepsOf, wordOf } from "./handoffs";
+import { canSkip, decides, handoffOf, needsReader, stepsOf, wordOf } from "./handoffs";
 
 function handoff(over: Partial<Handoff>): Handoff {
   return {
@@ -16,6 +16,9 @@ function handoff(over: Partial<Handoff>): Handoff {
     to_runner: "run_1",
     to: { id: "usr_1", name: "Ann" },
     agent: "codex",
+    writes: true,
+    reads: true,
+    takes_over: false,
     goal: "",
     edit: false,
     push: false,
@@ -53,11 +56,22 @@ test("only the steps that lose nothing can be skipped", () => {
 });
 
 test("a person acknowledges where no agent can", () => {
-  const waits = handoff({ agent: "shell", step: "acknowledge" });
+  const waits = handoff({ agent: "shell", reads: false, step: "acknowledge" });
   expect(needsReader(waits)).toBe(true);
   expect(stepsOf(waits).at(-1)?.detail).toContain("acknowledge it yourself");
-  expect(needsReader({ ...waits, agent: "codex" })).toBe(false);
+  expect(needsReader({ ...waits, reads: true })).toBe(false);
   expect(needsReader({ ...waits, status: "done" })).toBe(false);
+});
+
+test("an agent that cannot be asked writes nothing", () => {
+  expect(stepsOf(handoff({}))[0]?.detail).toContain("agent writes");
+  expect(stepsOf(handoff({ writes: false }))[0]?.detail).toContain("recording");
+});
+
+test("the owner decides about a handoff, and whoever takes a task over", () => {
+  const to = { id: "usr_2", name: "Bo" };
+  expect([decides(handoff({ to }), "usr_1"), decides(handoff({ to }), "usr_2")]).toEqual([true, false]);
+  expect(decides(handoff({ to, takes_over: true }), "usr_2")).toBe(true);
 });
 
 test("a session has its newest handoff, as the one that ends or the one that begins", () => {

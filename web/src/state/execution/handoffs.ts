@@ -35,7 +35,9 @@ export function stepsOf(handoff: Handoff): StepLook[] {
           ? "Waits for you to edit the document."
           : needsReader(handoff)
             ? "The fresh session runs no agent: read the document and acknowledge it yourself."
-            : doing;
+            : step === "write" && !handoff.writes
+              ? "The document is made from the recording."
+              : doing;
       return { step, word, state: "current", detail: handoff.detail ?? waits };
     }
     if (taken) return { step, word, state: taken.outcome, detail: taken.detail };
@@ -70,15 +72,15 @@ export function canSkip(handoff: Handoff): boolean {
   return !isOver(handoff) && ["write", "save", "publish"].includes(handoff.step);
 }
 
-/** Whether sessions of this adapter have nobody who reads or writes a document. */
-export function runsNoAgent(agent: string): boolean {
-  return agent === "shell" || agent === "command";
-}
-
 /** Whether a person must acknowledge it, because no agent can. */
 export function needsReader(handoff: Handoff): boolean {
   const waits = handoff.status === "running" && handoff.step === "acknowledge";
-  return waits && runsNoAgent(handoff.agent);
+  return waits && !handoff.reads;
+}
+
+/** Whether this person decides about it: the one who hands off, or who takes the task over. */
+export function decides(handoff: Handoff, me: string | undefined): boolean {
+  return handoff.owner.id === me || (handoff.takes_over && handoff.to.id === me);
 }
 
 /** A handoff in a few words. */

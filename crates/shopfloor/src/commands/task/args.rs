@@ -97,6 +97,9 @@ pub(crate) struct TakeOverArgs {
     /// Use another agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The goal of its session, beside the task; default: to continue where the earlier session stopped
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: Option<String>,
     /// Confine it to its workspace and hide your home folder [default: as the worker before]
     #[arg(long)]
     pub(crate) sandbox: bool,

@@ -23,7 +23,8 @@ pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Fai
         false => args.argv,
     };
     let sandbox = args.sandbox.then_some(Sandbox { network: !args.no_network, home: args.home });
-    let input = TaskTakeOver { runner, agent, argv, sandbox, ..TaskTakeOver::default() };
+    let goal = args.goal;
+    let input = TaskTakeOver { runner, agent, argv, sandbox, goal, ..TaskTakeOver::default() };
     let taken: Task = client.ask(Call::TaskTakeOver { task, input }).await?;
     super::said(&taken, &context.out)
 }

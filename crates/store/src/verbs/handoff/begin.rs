@@ -1,12 +1,13 @@
 //! Asking for a handoff.
 
 use domain::placement::{Needs, place};
-use domain::text::{AGENT, Field, MODEL};
+use domain::text::{AGENT, MODEL};
 use domain::{Action, Actor, HandoffId, HandoffStatus, HandoffStep, Resource, RunnerId, can};
 use protocol::{Handoff, Session, UserRef, Verb, verbs};
 
 use super::announce;
 use super::rows::open_of;
+use super::taken::GOAL;
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions::spawn::candidates;
@@ -15,8 +16,6 @@ use crate::verbs::work::workers::facts::Under;
 use crate::verbs::{projects, users, workspaces};
 use crate::{Command, Placed, StoreError};
 
-/// The goal of the fresh session.
-const GOAL: Field = Field { name: "goal", limit: 4096, lines: true, optional: true };
 /// How long the agent may write by default, and at most, in seconds.
 const WAIT: (u32, u32) = (120, 3600);
 
@@ -78,6 +77,9 @@ impl Command for Placed<verbs::HandoffBegin> {
             task: task.map(|task| task.id),
             to_runner: target.runner,
             to: target.owner,
+            writes: engine::handoff::writes(&session.agent, session.mode),
+            reads: engine::handoff::reads(&agent),
+            takes_over: false,
             agent,
             goal: input.goal.clone().unwrap_or_default().trim().to_owned(),
             edit: input.edit,
@@ -94,7 +96,7 @@ impl Command for Placed<verbs::HandoffBegin> {
             created_at: tx.now,
             updated_at: tx.now,
         };
-        add(tx, &made, model, wait_seconds, me.by_agent).await?;
+        add(tx, &made, Asked { model, wait_seconds, by_agent: me.by_agent }).await?;
         let detail = format!("hands off `{}` to {}", made.title, made.to.name);
         tx.audit(Self::VERB, made.id, AuditScope::Project(made.project), detail);
         announce(tx, made.clone());
@@ -149,17 +151,19 @@ impl Placed<verbs::HandoffBegin> {
     }
 }
 
-async fn add(
-    tx: &mut Tx<'_>,
-    made: &Handoff,
-    model: Option<String>,
-    wait_seconds: u32,
-    by_agent: bool,
-) -> Result<(), StoreError> {
+/// What is stored of a handoff beside its view.
+pub(super) struct Asked {
+    pub(super) model: Option<String>,
+    pub(super) wait_seconds: u32,
+    pub(super) by_agent: bool,
+}
+
+/// Stores a handoff that begins.
+pub(super) async fn add(tx: &mut Tx<'_>, made: &Handoff, asked: Asked) -> Result<(), StoreError> {
     let sql = "INSERT INTO handoffs (id, project, activity, session, workspace, runner, owner, task, title, to_runner, \
                to_owner, agent, model, goal, edit, push, wait_seconds, status, step, steps, since, asked_by, by_agent, \
-               created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-               $17, $18, $19, '[]', $20, $21, $22, $20, $20)";
+               takes_over, successor, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
+               $12, $13, $14, $15, $16, $17, $18, $19, '[]', $20, $21, $22, $23, $24, $20, $20)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -173,16 +177,18 @@ async fn add(
         made.to_runner.to_string(),
         made.to.id.to_string(),
         &made.agent,
-        model,
+        asked.model,
         &made.goal,
         made.edit,
         made.push,
-        wait_seconds,
+        asked.wait_seconds,
         made.status.word(),
         made.step.word(),
         tx.now,
         made.asked_by.id.to_string(),
-        by_agent,
+        asked.by_agent,
+        made.takes_over,
+        made.successor.map(|id| id.to_string()),
     ];
     tx.run(sql, values).await.map(|_| ())
 }

@@ -6,6 +6,7 @@ mod document;
 mod people;
 mod rows;
 pub(crate) mod start;
+pub(crate) mod taken;
 mod tend;
 
 pub use tend::{HandoffResult, HandoffTold, HandoffWork, TendHandoff};
@@ -38,14 +39,19 @@ async fn find(
     // The person who continues sees it as the person who hands off does.
     match caller.may(action, of(found.view.owner.id), "handoff") {
         Err(_) if action == Action::SeeExecution && caller.may(action, of(found.view.to.id), "handoff").is_ok() => {}
+        // Whoever takes a task over decides about its document.
+        Err(_) if found.view.takes_over && caller.may(action, of(found.view.to.id), "handoff").is_ok() => {}
         refused => refused?,
     }
     Ok(found)
 }
 
-/// Announces a handoff to those who may see its session.
+/// Announces a handoff to those who may see one of its sessions.
 fn announce(tx: &mut Tx<'_>, handoff: Handoff) {
-    let (project, owner) = (handoff.project, handoff.owner.id);
+    let (project, owner, to) = (handoff.project, handoff.owner.id, handoff.to.id);
+    if handoff.takes_over && owner != to {
+        tx.announce_execution(project, to, Change::Handoff { handoff: handoff.clone() });
+    }
     tx.announce_execution(project, owner, Change::Handoff { handoff });
 }
 

@@ -1,11 +1,11 @@
 //! The rows of handoffs, and the one way to change their state.
 
-use domain::{HandoffId, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, SessionId, Timestamp};
-use engine::handoff::{self, Event, State};
+use domain::{HandoffId, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, SessionId, SessionMode, Timestamp};
+use engine::handoff::{self, Event, State, holds_back};
 use protocol::link::KeptAll;
 use protocol::{Handoff, HandoffStepTaken};
 
-use super::announce;
+use super::{announce, taken};
 use crate::StoreError;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
@@ -15,10 +15,11 @@ use crate::verbs::workspaces::json_or_none;
 
 pub(super) const COLUMNS: &str = "SELECT h.id, h.project, h.activity, h.session, h.title, h.workspace, h.runner, \
     h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, \
-    h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.written_since, h.body, \
+    h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.tries, h.written_since, h.body, \
     h.written_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.asked_by, a.name AS asked_by_name, \
-    h.by_agent, h.created_at, h.updated_at FROM handoffs h JOIN users u ON u.id = h.owner \
-    JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by";
+    h.by_agent, h.takes_over, h.created_at, h.updated_at, s.agent AS from_agent, s.mode AS from_mode FROM handoffs h \
+    JOIN users u ON u.id = h.owner JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by \
+    LEFT JOIN sessions s ON s.id = h.session";
 /// The longest stored reason, in characters.
 const REASON: usize = 2000;
 
@@ -30,6 +31,8 @@ pub(super) struct HandoffRow {
     pub(super) wait_seconds: u32,
     /// When the current step began.
     pub(super) since: Timestamp,
+    /// How often a runner tried the current step and could not do it.
+    pub(super) tries: u32,
     /// When the agent was asked for the prose.
     pub(super) written_since: Option<Timestamp>,
     pub(super) body: Option<String>,
@@ -43,6 +46,10 @@ pub(super) struct HandoffRow {
 
 pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
     let kept: Option<KeptAll> = json_or_none(row, "kept")?;
+    let agent = row.text("agent")?;
+    // A session that was deleted cannot be asked.
+    let mode: Option<SessionMode> = id_or_none(row, "from_mode")?;
+    let from = row.text_or_none("from_agent")?.unwrap_or_default();
     Ok(HandoffRow {
         view: Handoff {
             id: row.parsed("id")?,
@@ -56,7 +63,10 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
             task: id_or_none(row, "task")?,
             to_runner: row.parsed("to_runner")?,
             to: users::reference(row, "to_owner")?,
-            agent: row.text("agent")?,
+            writes: mode.is_some_and(|mode| handoff::writes(&from, mode)),
+            reads: handoff::reads(&agent),
+            takes_over: row.flag("takes_over")?,
+            agent,
             goal: row.text("goal")?,
             edit: row.flag("edit")?,
             push: row.flag("push")?,
@@ -75,6 +85,7 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
         model: row.text_or_none("model")?,
         wait_seconds: row.count("wait_seconds")?,
         since: row.time("since")?,
+        tries: row.count("tries")?,
         written_since: row.time_or_none("written_since")?,
         body: row.text_or_none("body")?,
         written_by: id_or_none(row, "written_by")?,
@@ -147,8 +158,29 @@ impl HandoffRow {
             let detail = self.view.detail.clone().or(result);
             self.view.steps.push(HandoffStepTaken { step: ended, outcome, detail, at: tx.now });
         }
-        self.since = tx.now;
-        self.save(tx).await.map(|()| true)
+        (self.since, self.tries) = (tx.now, 0);
+        self.save(tx).await?;
+        // Sessions of tasks wait for the old one, and for the document.
+        if self.view.successor.is_some() && holds_back(&machine.state) && !holds_back(&after) {
+            taken::release(tx, self).await?;
+        }
+        failpoint::pass(place(ended));
+        Ok(true)
+    }
+
+    /// A runner could not do the current step, for a reason that may pass: it is tried again, a few times.
+    pub(super) async fn tried(&mut self, tx: &mut Tx<'_>, at: HandoffStep, why: &str) -> Result<(), StoreError> {
+        if self.view.status != HandoffStatus::Running || self.view.step != at {
+            return Ok(());
+        }
+        self.tries += 1;
+        match handoff::tried(at, self.tries, why) {
+            Some(event) => self.apply(tx, event, None).await.map(|_| ()),
+            None => {
+                self.view.detail = Some(domain::text::plain(why, REASON));
+                self.save(tx).await
+            }
+        }
     }
 
     /// Says what the current step waits for.
@@ -167,7 +199,7 @@ impl HandoffRow {
         let view = &self.view;
         let sql = "UPDATE handoffs SET status = $1, step = $2, detail = $3, steps = $4, since = $5, \
                    written_since = $6, body = $7, written_by = $8, kept = $9, document = $10, hash = $11, \
-                   branch = $12, bundle = $13, successor = $14, updated_at = $15 WHERE id = $16";
+                   branch = $12, bundle = $13, successor = $14, tries = $15, updated_at = $16 WHERE id = $17";
         let values = args![
             view.status.word(),
             view.step.word(),
@@ -183,12 +215,25 @@ impl HandoffRow {
             view.branch.clone(),
             self.bundle.clone(),
             view.successor.map(|id| id.to_string()),
+            self.tries,
             tx.now,
             view.id.to_string(),
         ];
         tx.run(sql, values).await?;
         announce(tx, self.view.clone());
         Ok(())
+    }
+}
+
+/// The failpoint at the end of a step.
+fn place(step: HandoffStep) -> &'static str {
+    match step {
+        HandoffStep::Write => "handoff.write",
+        HandoffStep::Save => "handoff.save",
+        HandoffStep::Publish => "handoff.publish",
+        HandoffStep::Stop => "handoff.stop",
+        HandoffStep::Start => "handoff.start",
+        HandoffStep::Acknowledge => "handoff.acknowledge",
     }
 }
 

@@ -32,6 +32,7 @@ fn words(row: &HandoffRow) -> Option<String> {
         document,
         hash,
         brought: row.view.runner != row.view.to_runner,
+        takes_over: row.view.takes_over,
     }))
 }
 

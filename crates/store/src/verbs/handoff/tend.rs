@@ -1,25 +1,20 @@
 //! What a hub does about a handoff: the next thing to do, and what came of it.
 
 use domain::text::plain;
-use domain::{
-    HandoffId, HandoffStatus, HandoffStep, HandoffWriter, RunnerId, SessionId, SessionMode, SessionStatus, WorkspaceId,
-};
-use engine::handoff::{Effect, Event, effect, from_recording, request};
-use protocol::Session;
+use domain::{HandoffId, HandoffStatus, HandoffStep, HandoffWriter, RunnerId, SessionId, SessionStatus, WorkspaceId};
+use engine::handoff::{Effect, Event, Writer, effect, from_recording, mute, request};
 use protocol::link::KeptAll;
 use serde::{Deserialize, Serialize};
 
 use super::document::sealed;
 use super::rows::{HandoffRow, get};
-use super::start;
+use super::{start, taken};
 use crate::tx::Tx;
 use crate::verbs::{sessions, workspaces};
 use crate::{Command, StoreError};
 
 /// A session that does not end within this time, in milliseconds, is stopped by force.
 const HURRY: i64 = 30_000;
-/// Agents that read their terminal as a program or a person does: a message would be a command.
-const NOT_ASKED: [&str; 2] = ["command", "shell"];
 /// Limits of what a runner says about kept work.
 const PATHS: usize = 200;
 const PATH: usize = 1024;
@@ -45,8 +40,8 @@ pub enum HandoffWork {
     },
     /// Read the end of the recording, because the agent writes nothing.
     Record {
-        /// The runner.
-        runner: RunnerId,
+        /// The runner; absent if the next person may not see the recording.
+        runner: Option<RunnerId>,
         /// The session.
         session: SessionId,
         /// Why the agent writes nothing.
@@ -97,6 +92,9 @@ impl Command for TendHandoff {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<HandoffWork, StoreError> {
         let Some(mut row) = get(tx.read(), self.handoff).await? else { return Ok(HandoffWork::Over) };
+        if taken::gives_up(tx, &mut row).await? {
+            return Ok(HandoffWork::Over);
+        }
         match effect(&row.machine()?.state) {
             None => Ok(HandoffWork::Over),
             Some(Effect::Write) => write(tx, &mut row).await,
@@ -109,26 +107,15 @@ impl Command for TendHandoff {
     }
 }
 
-/// Why the agent cannot be asked for the prose; `None` if it can, or is about to.
-fn mute(session: &Session) -> Option<&'static str> {
-    match () {
-        () if session.state.ended() => Some("its session has ended"),
-        () if session.stopping => Some("its session is stopping"),
-        () if NOT_ASKED.contains(&session.agent.as_str()) => Some("it is a command, not an agent"),
-        () if session.mode == SessionMode::Headless => Some("it works without a prompt and cannot be asked"),
-        // Its answer would be taken for the report of its task.
-        () if session.task.is_some() => Some("it works on a task and cannot be asked"),
-        () => None,
-    }
-}
-
 async fn write(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<HandoffWork, StoreError> {
-    let (session, runner) = (row.view.session, row.view.runner);
-    let record = |why: String| Ok(HandoffWork::Record { runner, session, why });
+    let (session, runner) = (row.view.session, Some(row.view.runner));
+    let shown = taken::may_see_recording(tx, row).await?;
+    let record = |why: String| Ok(HandoffWork::Record { runner: runner.filter(|_| shown), session, why });
     let Some((found, _)) = sessions::get(tx.read(), session).await? else {
         return record("its session is gone".into());
     };
-    if let Some(why) = mute(&found) {
+    let (agent, mode) = (found.agent.as_str(), found.mode);
+    if let Some(why) = mute(Writer { agent, mode, ended: found.state.ended(), stopping: found.stopping }) {
         return record(why.into());
     }
     let late = row.since.plus_millis(i64::from(row.wait_seconds) * 1000) <= tx.now;
@@ -143,7 +130,7 @@ async fn write(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<HandoffWork, Sto
     row.written_since = Some(tx.now);
     row.save(tx).await?;
     let text = request(&row.view.asked_by.name, &row.view.goal);
-    Ok(HandoffWork::Ask { runner, session, text })
+    Ok(HandoffWork::Ask { runner: row.view.runner, session, text })
 }
 
 async fn save(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<HandoffWork, StoreError> {
@@ -264,6 +251,13 @@ pub enum HandoffResult {
         /// For what.
         why: String,
     },
+    /// A runner tried and could not do it, for a reason that may pass.
+    Tried {
+        /// The step.
+        at: HandoffStep,
+        /// The reason.
+        why: String,
+    },
     /// It could not be done.
     Failed {
         /// The step.
@@ -310,6 +304,7 @@ impl Command for HandoffTold {
                 row.save(tx).await?;
             }
             HandoffResult::Waits { why } => row.waits(tx, Some(plain(why, 500))).await?,
+            HandoffResult::Tried { at, why } => row.tried(tx, *at, why).await?,
             HandoffResult::Failed { at, why } => {
                 row.apply(tx, Event::Failed { at: *at, why: why.clone() }, None).await?;
             }

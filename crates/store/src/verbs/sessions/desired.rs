@@ -83,9 +83,11 @@ impl Store {
         let sql = "SELECT generation, facts FROM runners WHERE id = $1";
         let Some(row) = c.first(sql, vec![text(runner)]).await? else { return Ok(None) };
         // A task's next session starts in its workspace when the previous session has ended, and on another runner when
-        // the work has arrived.
+        // the work has arrived. One that continues a handoff starts when the document is sealed.
         let free = "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.workspace = s.workspace AND o.id <> s.id AND \
-                    o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
+                    o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL) AND NOT EXISTS (SELECT 1 \
+                    FROM handoffs h WHERE h.successor = s.id AND h.status IN ('running', 'editing') AND h.step IN \
+                    ('write', 'save', 'publish'))";
         let sessions = format!(
             "{} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
              s.status <> 'starting' OR {free}) AND ((w.moves_from IS NULL AND w.awaits_works = 0) OR s.stop IS NOT NULL) \

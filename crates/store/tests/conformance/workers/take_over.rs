@@ -1,11 +1,17 @@
 //! Taking over a colleague's task.
 
 use domain::{
-    Action, Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus,
+    Action, Actor, AttemptOutcome, HandoffStatus, HandoffStep, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus,
+    WorkerKind, WorkerStatus,
 };
-use protocol::link::{DesiredSession, StartFrom};
-use protocol::{Sandbox, SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop, verbs};
-use store::{Caller, EndMove, HurryMove, Moving, Placed, StoreError};
+use protocol::link::{DesiredSession, KeptAll, StartFrom};
+use protocol::{
+    Handoff, HandoffAck, HandoffFilter, ProjectUpdate, Sandbox, SessionSpawn, Task, TaskRelease, TaskTake,
+    TaskTakeOver, WorkerStart, WorkerStop, verbs,
+};
+use store::{
+    Caller, EndMove, HandoffResult, HandoffTold, HandoffWork, HurryMove, Moving, Placed, StoreError, TendHandoff,
+};
 
 use super::{Shop, plain};
 use crate::execution::{Memory, runner, show, spawn};
@@ -28,6 +34,9 @@ both!(
     work_that_never_arrived_is_fetched_from_its_runner,
     a_persons_own_workspace_is_not_transferred,
     a_take_over_answers_open_escalations,
+    the_next_session_waits_for_the_document_of_the_work_left_behind,
+    a_take_over_without_its_document_goes_on,
+    nobody_reads_a_colleagues_terminal_by_a_take_over,
 );
 
 /// A task in progress in a session of Ada's, and a runner of Bo's.
@@ -85,11 +94,95 @@ impl Half {
         assert_eq!(self.shop.dispatch_with(connected).await, 1);
     }
 
+    /// The handoff of the work left behind.
+    async fn handoff(&self) -> Handoff {
+        let filter = HandoffFilter { session: Some(self.old), ..Default::default() };
+        let mut all = self.shop.fixture.store.handoffs(&self.shop.fixture.bo, filter).await.unwrap();
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.remove(0)
+    }
+
+    /// Carries the document of the work left behind as far as it goes; the last thing to do.
+    async fn document(&self) -> Option<HandoffWork> {
+        let (fixture, hub) = (&self.shop.fixture, Caller::hub("courier"));
+        let handoff = fixture.store.open_handoffs().await.unwrap().pop()?;
+        loop {
+            let tend = TendHandoff { handoff, connected: vec![self.shop.runner, self.theirs] };
+            let result = match fixture.done(&hub, tend).await {
+                HandoffWork::Again => continue,
+                HandoffWork::Record { why, .. } => HandoffResult::Recorded { log: "half of it\n".into(), why },
+                HandoffWork::Keep { .. } => HandoffResult::Kept { kept: KeptAll::default() },
+                work => return Some(work),
+            };
+            fixture.done(&hub, HandoffTold { handoff, result }).await;
+        }
+    }
+
     async fn end(&self, moving: &Moving, bundle: Option<&str>, note: Option<&str>) {
+        self.document().await;
         let (bundle, note) = (bundle.map(str::to_owned), note.map(str::to_owned));
         let command = EndMove { workspace: moving.workspace, bundle, note };
         self.shop.fixture.done(&Caller::hub("mover"), command).await;
     }
+}
+
+async fn the_next_session_waits_for_the_document_of_the_work_left_behind(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
+    let input = TaskTakeOver { goal: Some("Mind the tests".into()), ..Default::default() };
+    let taking = half.taking_with(input, &[half.shop.runner, half.theirs]);
+    let next = half.shop.fixture.done(&half.shop.fixture.bo, taking).await.session.unwrap();
+    let begun = half.handoff().await;
+    assert_eq!((begun.session, begun.successor, begun.takes_over), (half.old, Some(next), true));
+    assert_eq!((begun.status, begun.step), (HandoffStatus::Running, HandoffStep::Write));
+    let moving = half.moving().await;
+    assert_eq!(half.document().await, Some(HandoffWork::Nothing), "the old session has not ended");
+    half.shop.exits(half.old, 0).await;
+    half.end(&moving, Some(&"a".repeat(64)), None).await;
+    let [desired] = half.desired().await.try_into().unwrap();
+    assert_eq!((desired.session, desired.run), (next, true));
+    let hash = half.handoff().await.hash.unwrap();
+    for part in ["which Bo took over", "Mind the tests", &format!("> hash: {hash}")] {
+        assert!(desired.prompt.contains(part), "`{part}` is not in {}", desired.prompt);
+    }
+    let fixture = &half.shop.fixture;
+    let actor = Actor::Agent { user: id(&fixture.bo), project: half.shop.project.id, session: next };
+    let ack = verbs::HandoffAck { handoff: begun.id, input: HandoffAck { hash } };
+    let done = fixture.done(&Caller::bearer(actor, "Bo", "192.0.2.9"), ack).await;
+    assert_eq!((done.status, done.successor), (HandoffStatus::Done, Some(next)));
+}
+
+async fn a_take_over_without_its_document_goes_on(fixture: Fixture) {
+    let mut half = Half::done(fixture).await;
+    half.taken().await;
+    let moving = half.moving().await;
+    let handoff = half.handoff().await;
+    half.shop.exits(half.old, 0).await;
+    let command = EndMove { workspace: moving.workspace, bundle: Some("a".repeat(64)), note: None };
+    half.shop.fixture.done(&Caller::hub("mover"), command).await;
+    assert_eq!(half.desired().await, [], "the document is being written");
+    half.shop.fixture.pass(80_000);
+    assert_eq!(half.document().await, Some(HandoffWork::Over));
+    let failed = half.handoff().await;
+    assert_eq!((failed.status, failed.step), (HandoffStatus::Failed, HandoffStep::Write));
+    assert!(failed.detail.unwrap().contains("without the document"));
+    assert_eq!(half.desired().await.len(), 1);
+    let cancel = verbs::HandoffCancel { handoff: handoff.id };
+    let cancelled = half.shop.fixture.done(&half.shop.fixture.bo, cancel).await;
+    assert_eq!(cancelled.status, HandoffStatus::Cancelled, "who takes over decides");
+}
+
+async fn nobody_reads_a_colleagues_terminal_by_a_take_over(fixture: Fixture) {
+    let half = Half::done(fixture).await;
+    let (hub, ada) = (Caller::hub("courier"), &half.shop.fixture.ada);
+    half.taken().await;
+    let handoff = half.handoff().await.id;
+    let tend = || TendHandoff { handoff, connected: vec![half.shop.runner, half.theirs] };
+    let work = half.shop.fixture.done(&hub, tend()).await;
+    assert!(matches!(work, HandoffWork::Record { runner: None, .. }), "{work:?}");
+    let input = ProjectUpdate { share_execution: Some(true), ..Default::default() };
+    half.shop.fixture.done(ada, verbs::ProjectUpdate { project: half.shop.project.id, input }).await;
+    let work = half.shop.fixture.done(&hub, tend()).await;
+    assert!(matches!(work, HandoffWork::Record { runner: Some(_), .. }), "the project shows them: {work:?}");
 }
 
 async fn another_persons_worker_continues_a_task(fixture: Fixture) {

@@ -17,6 +17,7 @@ use super::{Say, holds, how, launch, stop};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::handoff::taken;
 use crate::verbs::work::life;
 use crate::verbs::work::review::judge::NewReport;
 use crate::verbs::work::review::{ask, judge};
@@ -74,6 +75,8 @@ pub(crate) async fn state(tx: &mut Tx<'_>, session: &Session, under: Under) -> R
             // The agent's turn ended but the session lives: its last message is its report, unless it reports itself or
             // waits for an answer.
             let spoke = session.mode == SessionMode::Interactive && said(tx, under).await?.is_some();
+            // What it says while it is handed off is about the handoff.
+            let spoke = spoke && !taken::is_handed_off(tx, session.id).await?;
             match spoke && ask::open_question(tx, under.task, session.id).await?.is_none() {
                 true => collect(tx, session, under).await,
                 false => Ok(()),

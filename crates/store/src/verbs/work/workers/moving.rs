@@ -14,6 +14,7 @@ use super::log::decided;
 use super::stop;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::handoff::taken;
 use crate::verbs::sessions::{contain_waiting, sandbox_of};
 use crate::verbs::work::tasks::brief_of;
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
@@ -156,6 +157,9 @@ impl Command for HurryMove {
             return Ok(());
         }
         for session in live(tx.read(), from).await? {
+            if taken::is_writing(tx, session).await? {
+                continue;
+            }
             stop::session(tx, session, true).await?;
         }
         Ok(())

@@ -8,10 +8,11 @@ use protocol::{AgentProfile, Sandbox, Task, UserRef, Verb, verbs};
 use super::launch::{self, How};
 use super::log::decided;
 use super::moving::Work;
-use super::rows::{self, WorkerRow, get};
+use super::rows::{self, WorkerRow, get, put};
 use super::settings::lease_end;
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::handoff::taken;
 use crate::verbs::recipes;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
@@ -47,7 +48,11 @@ impl Command for Placed<verbs::TaskTakeOver> {
         if let Some(slot) = before.as_ref().filter(|slot| self.has_it(slot, &me)) {
             return Err(has_it_already(slot));
         }
+        let goal = self.verb.input.goal.clone().unwrap_or_default();
+        taken::GOAL.check(&goal)?;
         let plan = self.plan(tx, &row, before.as_ref(), &me).await?;
+        let left = taken::left(tx, &row, &plan.agent, &self.connected).await?;
+        let asked = left.as_ref().is_some_and(|left| left.asked);
         if freeze::frozen(tx.read(), me.id, row.project).await? {
             return Err(StoreError::Conflict(freeze::REASON.into()));
         }
@@ -56,8 +61,13 @@ impl Command for Placed<verbs::TaskTakeOver> {
         let reason = Decision::TakenOver { by: by.clone(), from: None, away }.to_string();
         let from = before.as_ref().map(|slot| slot.name.clone());
         if row.hold().is_some() {
+            // An agent that writes the document is stopped after that, not with its hold.
+            if let Some(mut slot) = before.clone().filter(|_| asked) {
+                slot.session = None;
+                put(tx, slot);
+            }
             life::let_go(tx, self.verb.task, Leaving::TakenOver, Why::open(Some(reason.clone()))).await?;
-            if let Some(session) = row.session() {
+            if let Some(session) = row.session().filter(|_| !asked) {
                 stop::session(tx, session, false).await?;
             }
         }
@@ -73,6 +83,9 @@ impl Command for Placed<verbs::TaskTakeOver> {
         let made = launch::launch(tx, &slot, self.verb.task, fence, how).await?;
         if let Work::At(from) = plan.work {
             moving::begin(tx, self.verb.task, &made, from).await?;
+        }
+        if let Some(left) = left {
+            taken::begin(tx, left, (self.verb.task, &made), (&me, &goal)).await?;
         }
         let decision = Decision::TakenOver { by, from, away };
         let reason = decision.to_string();

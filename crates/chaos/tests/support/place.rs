@@ -79,14 +79,14 @@ impl OneHub {
     pub(crate) async fn kill(
         &mut self,
         random: &mut StdRng,
-        moment: Duration,
+        (moment, places): (Duration, &[&str]),
         reached: &mut BTreeSet<String>,
     ) -> String {
         let mut hub = self.process.take().unwrap();
         let by_itself = ends(moment, || hub.has_ended()).await;
         hub.kill().await;
         let done = noted("a hub", self.armed.take(), by_itself, reached);
-        self.start(arm(random, &failpoint::HUB), reached).await;
+        self.start(arm(random, places), reached).await;
         done
     }
 
@@ -106,12 +106,14 @@ pub(crate) struct OneRunner {
     pub(crate) name: String,
     pub(crate) process: Option<RunnerProcess>,
     pub(crate) armed: Armed,
+    /// Its owner's environment.
+    pub(crate) env: Vec<(String, String)>,
 }
 
 impl OneRunner {
     pub(crate) fn start(&mut self, armed: Armed) {
-        let env: Vec<(String, String)> =
-            armed.iter().map(|place| ("SHOPFLOOR_FAILPOINT".to_owned(), place.clone())).collect();
+        let mut env = self.env.clone();
+        env.extend(armed.iter().map(|place| ("SHOPFLOOR_FAILPOINT".to_owned(), place.clone())));
         self.armed = armed;
         self.process = Some(RunnerProcess::spawn_with(&self.data, &self.url, &self.token, &self.name, &env));
     }
@@ -120,14 +122,14 @@ impl OneRunner {
     pub(crate) async fn kill(
         &mut self,
         random: &mut StdRng,
-        moment: Duration,
+        (moment, places): (Duration, &[&str]),
         reached: &mut BTreeSet<String>,
     ) -> String {
         let mut runner = self.process.take().unwrap();
         let by_itself = ends(moment, || runner.has_ended()).await;
         runner.kill().await;
         let done = noted(&self.name, self.armed.take(), by_itself, reached);
-        self.start(arm(random, &failpoint::RUNNER));
+        self.start(arm(random, places));
         done
     }
 
