@@ -51,6 +51,7 @@ impl Machine {
             }
             TimerKind::Wait => {}
             TimerKind::Deadline => self.deadline(path, plan),
+            TimerKind::Away => self.runner_lost(path, plan),
         }
     }
 

@@ -14,6 +14,7 @@ mod over;
 mod people;
 mod perform;
 mod place;
+mod presence;
 mod reads;
 mod rows;
 mod says;
@@ -25,6 +26,7 @@ mod view;
 mod waits;
 mod work;
 
+pub use presence::AtWork;
 pub use tend::{DueExecutions, TendExecution};
 
 pub(crate) use awaited::event_happened;
@@ -32,6 +34,7 @@ pub(crate) use begin::is_refusal;
 pub(crate) use budget::used;
 pub(crate) use compact::compact;
 pub(crate) use people::cancel;
+pub(crate) use presence::ended_late;
 pub(crate) use start::{Beginning, start};
 pub(crate) use view::current;
 pub(crate) use work::said;

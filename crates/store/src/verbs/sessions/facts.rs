@@ -238,7 +238,10 @@ async fn state_changed(
         work::facts::state(tx, &after, under).await?;
     }
     match after.state.ended() {
-        true => work::activity::look(tx, after.activity).await,
+        true => {
+            executions::ended_late(tx, after.id, &after.state).await?;
+            work::activity::look(tx, after.activity).await
+        }
         false => Ok(()),
     }
 }
