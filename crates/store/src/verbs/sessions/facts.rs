@@ -82,6 +82,11 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
             Some((_, None)) => executions::said(tx, *session, text).await?,
             None => {}
         },
+        FactBody::SessionPrinted { session, text } => {
+            if let Some((_, None)) = own_and_task(tx, runner, *session).await? {
+                executions::printed(tx, *session, text).await?;
+            }
+        }
         FactBody::SessionLimited { session, retry_after_seconds, cause, message, login } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
                 let held = Held {
@@ -179,6 +184,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
             }
         }
         FactBody::SessionSaid { .. }
+        | FactBody::SessionPrinted { .. }
         | FactBody::SessionLimited { .. }
         | FactBody::SessionProgress { .. }
         | FactBody::Checking { .. }
