@@ -8,6 +8,7 @@ mod advance;
 mod awaited;
 mod begin;
 mod budget;
+mod bundles;
 mod compact;
 mod lineage;
 mod over;
@@ -27,6 +28,7 @@ mod view;
 mod waits;
 mod work;
 
+pub use bundles::{KeepLaneWork, LaneWork, MAX_KEPT_BUNDLE};
 pub use presence::AtWork;
 pub use tend::{DueExecutions, TendExecution};
 
