@@ -10,6 +10,7 @@ mod effects;
 mod fixture;
 mod people;
 mod place;
+mod planted;
 mod processes;
 mod recipe;
 mod setup;
