@@ -4,7 +4,7 @@
 //! a power cut would: no destructor runs and nothing is flushed. A release build has nothing of it.
 
 /// The places of a hub.
-pub const HUB: [&str; 18] = [
+pub const HUB: [&str; 19] = [
     "store.begun",
     "store.before_commit",
     "store.after_commit",
@@ -17,6 +17,7 @@ pub const HUB: [&str; 18] = [
     "work.begun",
     "work.closed",
     "timer.due",
+    "runner.away",
     "conductor.looked",
     "conductor.tended",
     "conductor.handed_on",

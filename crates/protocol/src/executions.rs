@@ -326,6 +326,8 @@ views! {
         state: String,
         /// Why it waits or failed.
         reason: Option<String>,
+        /// What its runner said about its end after the attempt was given up; it was not used.
+        late: Option<String>,
         /// Its session.
         session: Option<SessionId>,
         /// Where it works.

@@ -123,6 +123,8 @@ CREATE TABLE execution_work (
     awaits TEXT,
     -- The position in the event log after which it counts.
     awaits_after BIGINT,
+    -- What its runner said about its end after it was lost: refused, but kept.
+    late TEXT,
     -- What its agent or command said last.
     said TEXT,
     -- What its session may cost.

@@ -60,7 +60,8 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+/** What a refusal says. */
+export async function problemOf(response: Response): Promise<Problem> {
   const fallback: Problem = {
     kind: response.status === 401 ? "unauthenticated" : "internal",
     status: response.status,
@@ -73,7 +74,8 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-function unreachable(): Problem {
+/** That the hub does not answer. */
+export function unreachable(): Problem {
   return {
     kind: "unavailable",
     status: 0,

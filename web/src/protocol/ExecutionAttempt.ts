@@ -30,6 +30,10 @@ state: string,
  */
 reason: string | null, 
 /**
+ * What its runner said about its end after the attempt was given up; it was not used.
+ */
+late: string | null, 
+/**
  * Its session.
  */
 session: SessionId | null, 

@@ -11,6 +11,7 @@ mod fixture;
 mod people;
 #[path = "../support/place.rs"]
 mod place;
+mod planted;
 mod processes;
 mod recipe;
 mod setup;

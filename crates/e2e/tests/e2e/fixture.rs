@@ -16,6 +16,8 @@ pub(crate) struct Fixture {
     pub(crate) ann: Client,
     hub: HubProcess,
     runner: RunnerProcess,
+    /// What the runner was started with: the hub's address, its secret, its environment.
+    way: (String, String, Vec<(String, String)>),
 }
 
 impl Fixture {
@@ -40,7 +42,7 @@ impl Fixture {
         own.extend(env.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let way = format!("http://127.0.0.1:{taken}");
         let runner = RunnerProcess::spawn_with(&folder.path().join("runner"), &way, &made.secret, "here", &own);
-        let fixture = Self { folder, url, token, ann, hub, runner };
+        let fixture = Self { folder, url, token, ann, hub, runner, way: (way, made.secret, own) };
         wait_until("the runner is connected", async || {
             let runners: Vec<Runner> = fixture.ann.ask(Call::RunnerList {}).await.ok()?;
             runners[0].connected.then_some(())
@@ -102,6 +104,21 @@ impl Fixture {
     /// What the runner has logged so far.
     pub(crate) fn runner_log(&self) -> String {
         self.runner.log_text()
+    }
+
+    /// Kills the runner, and starts another one with this name in its place.
+    pub(crate) async fn replace_runner(&mut self, name: &str) {
+        let input = RunnerCreate { name: name.into() };
+        let made: NewRunner = self.ann.ask(Call::RunnerCreate { input }).await.unwrap();
+        let (way, _, own) = &self.way;
+        let other = RunnerProcess::spawn_with(&self.folder.path().join(name), way, &made.secret, name, own);
+        std::mem::replace(&mut self.runner, other).kill().await;
+    }
+
+    /// Starts the first runner again, which was killed.
+    pub(crate) fn first_runner_again(&self) -> RunnerProcess {
+        let (way, secret, own) = &self.way;
+        RunnerProcess::spawn_with(&self.folder.path().join("runner"), way, secret, "here", own)
     }
 
     pub(crate) async fn close(self) {

@@ -45,6 +45,15 @@ pub enum Effect {
         /// When.
         at: Timestamp,
     },
+    /// Forget one timer.
+    DropTimer {
+        /// The step.
+        path: Path,
+        /// The attempt.
+        attempt: u32,
+        /// Which timer.
+        timer: TimerKind,
+    },
     /// Forget timers.
     DropTimers {
         /// Those of this step; absent: all of the execution.
@@ -66,6 +75,8 @@ pub enum TimerKind {
     Wait,
     /// The deadline of an approval.
     Deadline,
+    /// When an attempt is lost whose runner is away.
+    Away,
 }
 
 /// The workspace of an attempt.

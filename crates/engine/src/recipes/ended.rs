@@ -52,6 +52,7 @@ impl Machine {
             }
             TimerKind::Wait => {}
             TimerKind::Deadline => self.deadline(path, plan),
+            TimerKind::Away => self.runner_lost(path, plan),
         }
     }
 

@@ -32,6 +32,22 @@ pub enum Event {
         /// Which timer.
         timer: TimerKind,
     },
+    /// The runner that works on an attempt is not connected any more.
+    RunnerAway {
+        /// The step.
+        path: Path,
+        /// The attempt.
+        attempt: u32,
+        /// The runner's name.
+        runner: String,
+    },
+    /// The runner that works on an attempt is connected again.
+    RunnerBack {
+        /// The step.
+        path: Path,
+        /// The attempt.
+        attempt: u32,
+    },
     /// A person, who may write in the project, answered the question of an approval.
     Answered {
         /// The step.

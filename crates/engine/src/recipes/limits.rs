@@ -24,6 +24,8 @@ pub const MESSAGE: usize = 2_000;
 pub const INPUTS: usize = 64 * 1024;
 /// The longest that an execution may run, in milliseconds: 30 days.
 pub const RUNNING: u64 = 30 * 24 * 60 * 60 * 1_000;
+/// How long the runner of an attempt may be away before the attempt is lost, in milliseconds: 15 minutes.
+pub const RUNNER_AWAY: u64 = 15 * 60 * 1_000;
 /// Attempts of a step that its retry policy may ask for.
 pub const ATTEMPTS: u32 = 100;
 /// Bytes of an expression or a template.

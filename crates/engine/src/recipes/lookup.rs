@@ -11,9 +11,14 @@ impl Recipe {
 
     /// The ids of all steps, in the order of the text.
     pub fn ids(&self) -> Vec<&str> {
-        fn add<'r>(steps: &'r [Step], found: &mut Vec<&'r str>) {
+        self.all_steps().into_iter().map(|step| step.id.as_str()).collect()
+    }
+
+    /// All steps, those in blocks too, in the order of the text.
+    pub fn all_steps(&self) -> Vec<&Step> {
+        fn add<'r>(steps: &'r [Step], found: &mut Vec<&'r Step>) {
             for step in steps {
-                found.push(&step.id);
+                found.push(step);
                 tree::lists(step).into_iter().for_each(|list| add(list, found));
             }
         }

@@ -63,6 +63,7 @@ impl Machine {
         }
         let run = self.run(path);
         run.state = state;
+        run.away = None;
         run.over_at = Some(now);
     }
 
@@ -76,7 +77,8 @@ impl Machine {
                     Action::Approve(approve) => approve.deadline.is_some(),
                     _ => false,
                 };
-                own || plan.timeout.is_some()
+                let away = self.next.steps.get(path).is_some_and(|run| run.away.is_some());
+                own || away || plan.timeout.is_some()
             }
             _ => false,
         }
@@ -133,7 +135,9 @@ impl Machine {
         if self.has_timers(path, plan) {
             self.effects.push(Effect::DropTimers { path: Some(path.clone()) });
         }
-        self.run(path).state = StepState::Retrying { at, error };
+        let run = self.run(path);
+        run.away = None;
+        run.state = StepState::Retrying { at, error };
         self.set_timer(path, TimerKind::Retry, at);
     }
 

@@ -5,6 +5,7 @@
 //! transaction. The same events give the same decisions, always: no clock, no randomness, no I/O.
 
 mod answer;
+mod away;
 mod begin;
 mod blocks;
 mod change;
@@ -42,7 +43,7 @@ pub use owner::{Owner, owners, stuck};
 pub use path::{Lane, Path, PathError};
 pub use snapshot::{Snapshot, differences, replay};
 pub use span::span;
-pub use state::{Error, ErrorKind, Execution, Status, StepRun, StepState};
+pub use state::{Away, Error, ErrorKind, Execution, Status, StepRun, StepState};
 pub use step::{Refused, Step, changes, is_settled, step};
 pub use tree::fault;
 

@@ -39,6 +39,10 @@ pub struct Recipe {
     /// When an execution that still runs has failed.
     #[serde(default)]
     pub timeout: Option<Millis>,
+    /// How long the runner of an attempt may be away before the attempt is lost; absent:
+    /// [`RUNNER_AWAY`](super::limits::RUNNER_AWAY).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_after: Option<Millis>,
     /// Its steps, one after the other.
     pub steps: Vec<Step>,
 }

@@ -174,7 +174,7 @@ impl Machine {
 
 /// Whether a pause that cannot wait stops the step's work: what an agent or a command does can begin again, while waits,
 /// questions, tasks and other executions go on by themselves.
-fn is_interruptible(plan: &Plan) -> bool {
+pub(super) fn is_interruptible(plan: &Plan) -> bool {
     matches!(plan.action, Action::Agent(_) | Action::Run(_))
 }
 

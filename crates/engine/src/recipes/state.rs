@@ -92,9 +92,23 @@ pub struct StepRun {
     /// A block's lanes in order, with the item of each; empty otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<(String, Json)>,
+    /// That the runner of the current attempt is away; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
     /// Approvals of the current attempt; empty otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<super::Answer>,
+}
+
+/// That the runner of an attempt is away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Away {
+    /// The runner's name.
+    pub runner: String,
+    /// Since when, as far as the hub knows.
+    pub since: Timestamp,
+    /// When the attempt is lost.
+    pub until: Timestamp,
 }
 
 /// How far a step is.

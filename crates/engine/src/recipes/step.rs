@@ -29,6 +29,8 @@ pub fn step(execution: &Execution, event: &Event, now: Timestamp) -> Result<Step
         Event::Ended { path, attempt, verdict } => machine.ended(path, *attempt, verdict),
         Event::Due { path: Some(path), attempt, timer } => machine.due(path, *attempt, *timer),
         Event::Due { path: None, attempt, .. } => machine.over_time(*attempt),
+        Event::RunnerAway { path, attempt, runner } => machine.runner_away(path, *attempt, runner),
+        Event::RunnerBack { path, attempt } => machine.runner_back(path, *attempt),
         Event::Answered { path, answer } => machine.answered(path, answer)?,
         Event::Operated { operation, reason } => machine.operated(operation, reason)?,
     }

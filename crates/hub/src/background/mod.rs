@@ -4,6 +4,7 @@ mod artifacts;
 mod conductor;
 mod courier;
 mod foreman;
+mod keeper;
 mod lander;
 mod merges;
 mod mover;
@@ -44,6 +45,7 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), lander::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), courier::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), conductor::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), keeper::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), pushes::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), notifier::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), artifacts::run(hub.clone())));

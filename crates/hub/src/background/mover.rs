@@ -235,6 +235,6 @@ pub(super) async fn bring(hub: &Hub, at: RunnerId, to: RunnerId, pack: RunnerAsk
     }
 }
 
-fn unexpected() -> AppError {
+pub(super) fn unexpected() -> AppError {
     AppError::new(ProblemKind::Unavailable, "unexpected answer from a runner: update it")
 }

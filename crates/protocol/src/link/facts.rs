@@ -106,6 +106,13 @@ pub enum FactBody {
         /// The text.
         text: String,
     },
+    /// All that the command of a step printed, if that is more than its last message; comes before the session's exit.
+    SessionPrinted {
+        /// The session.
+        session: SessionId,
+        /// The text; its first line says what was cut.
+        text: String,
+    },
     /// A hold-up of a session, which is not its task's fault: a provider's limit, unless the cause says otherwise.
     SessionLimited {
         /// The session.

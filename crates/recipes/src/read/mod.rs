@@ -41,7 +41,7 @@ pub(crate) use step::fields_of;
 pub(crate) use values::id_fault;
 
 /// The fields of a recipe.
-pub(crate) const RECIPE: &[&str] = &["name", "description", "inputs", "outputs", "timeout", "steps"];
+pub(crate) const RECIPE: &[&str] = &["name", "description", "inputs", "outputs", "timeout", "lost_after", "steps"];
 
 /// Reads a recipe; the findings tell whether it is complete.
 pub(crate) fn read(root: &Node) -> (Option<Recipe>, Reader<'_>) {
@@ -76,10 +76,11 @@ impl<'n> Reader<'n> {
         let description = fields.get("description").and_then(|at| self.text(&at)).unwrap_or_default();
         let inputs = fields.get("inputs").map(|at| self.inputs(&at)).unwrap_or_default();
         let timeout = fields.get("timeout").and_then(|at| self.span(&at, engine::recipes::limits::RUNNING));
+        let lost_after = fields.get("lost_after").and_then(|at| self.span(&at, engine::recipes::limits::RUNNING));
         let steps = fields.needed(self, "steps").map(|at| self.steps(&at)).unwrap_or_default();
         self.position = Position::end(&self.known);
         let outputs = fields.get("outputs").map(|at| self.outputs(&at)).unwrap_or_default();
-        Some(Recipe { name: name?, description, inputs, outputs, timeout, steps })
+        Some(Recipe { name: name?, description, inputs, outputs, timeout, lost_after, steps })
     }
 
     fn outputs(&mut self, at: &At<'n>) -> BTreeMap<String, engine::recipes::model::Expr> {

@@ -46,6 +46,10 @@ pub fn schema() -> Json {
                 "propertyNames": name(), "additionalProperties": { "$ref": "#/$defs/expression" },
             },
             "timeout": about("#/$defs/span", "When an execution that still runs has failed; at most 30d."),
+            "lost_after": about(
+                "#/$defs/span",
+                "How long the runner of an agent or run step may be away before the attempt is lost; default: 15m.",
+            ),
             "steps": { "$ref": "#/$defs/steps" },
         },
         "$defs": defs,

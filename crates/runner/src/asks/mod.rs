@@ -9,7 +9,7 @@ mod screen;
 mod setup;
 mod tips;
 
-pub(crate) use recording::log;
+pub(crate) use recording::{log, printed};
 
 use std::path::PathBuf;
 use std::sync::Arc;

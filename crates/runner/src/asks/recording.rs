@@ -26,11 +26,21 @@ const STRETCH: usize = LARGEST / 2;
 /// The last lines of the terminal's output.
 pub(crate) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
     let recording = open(dir)?;
-    let mut tail = Tail { lines: VecDeque::new(), part: Vec::new(), most: lines, bytes: 0, truncated: false };
+    let mut tail = Tail::new(lines, LARGEST / 2);
     recording.log(&mut tail).map_err(unreadable)?;
     let truncated = tail.truncated || recording.offsets().is_ok_and(|there| there.start > 0);
     let text: Vec<String> = tail.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
     Ok(SessionLog { text: text.join("\n"), truncated, setup: false })
+}
+
+/// The end of the terminal's output, at most this many bytes, and how many bytes were before it.
+pub(crate) fn printed(dir: &Path, most: usize) -> Result<(String, u64), Problem> {
+    let recording = open(dir)?;
+    let mut tail = Tail::new(usize::MAX, most);
+    recording.log(&mut tail).map_err(unreadable)?;
+    let before = tail.cut + recording.offsets().map_or(0, |there| there.start);
+    let text: Vec<String> = tail.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    Ok((text.join("\n"), before))
 }
 
 /// A recording's summary and markers.
@@ -136,7 +146,16 @@ struct Tail {
     part: Vec<u8>,
     most: usize,
     bytes: usize,
+    most_bytes: usize,
     truncated: bool,
+    /// How many bytes of lines were left out.
+    cut: u64,
+}
+
+impl Tail {
+    fn new(most: usize, most_bytes: usize) -> Self {
+        Self { lines: VecDeque::new(), part: Vec::new(), most, bytes: 0, most_bytes, truncated: false, cut: 0 }
+    }
 }
 
 impl Write for Tail {
@@ -148,8 +167,10 @@ impl Write for Tail {
                 self.lines.push_back(line.to_vec());
                 self.part.clear();
             }
-            while self.lines.len() > self.most || self.bytes > LARGEST / 2 {
-                self.bytes -= self.lines.pop_front().map_or(0, |line| line.len() + 3);
+            while self.lines.len() > self.most || self.bytes > self.most_bytes {
+                let length = self.lines.pop_front().map_or(0, |line| line.len());
+                self.bytes = self.bytes.saturating_sub(length + 3);
+                self.cut += length as u64 + 1;
                 self.truncated = true;
             }
         }
@@ -167,11 +188,15 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_kept() {
-        let mut tail = Tail { lines: VecDeque::new(), part: Vec::new(), most: 2, bytes: 0, truncated: false };
+        let mut tail = Tail::new(2, 1000);
         for piece in ["on", "e\ntwo\n", "thr", "ee\n"] {
             tail.write_all(piece.as_bytes()).unwrap();
         }
         assert_eq!(tail.lines, [b"two".to_vec(), b"three".to_vec()]);
         assert!(tail.truncated);
+        assert_eq!(tail.cut, 4, "a line and its end");
+        let mut tail = Tail::new(usize::MAX, 16);
+        tail.write_all(b"a long line\nand another one\nend\n").unwrap();
+        assert_eq!(tail.lines, [b"end".to_vec()]);
     }
 }

@@ -106,6 +106,7 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         | FactBody::WorksConflict { workspace, .. }
         | FactBody::WorkspaceCleaned { workspace } => ("", workspace.to_string()),
         FactBody::SessionSaid { session, .. }
+        | FactBody::SessionPrinted { session, .. }
         | FactBody::SessionLimited { session, .. }
         | FactBody::SessionProgress { session } => ("", session.to_string()),
         FactBody::Checking { report } => ("checking", report.to_string()),

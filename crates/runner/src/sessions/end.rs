@@ -11,7 +11,7 @@ use terminal::{Exit, HostLink};
 use super::Supervisor;
 use super::held_up::HeldUp;
 use super::launch::SESSION;
-use super::said::said;
+use super::said::{printed, said};
 use super::state;
 use crate::journal::{Change, Memory, SessionRow, Step};
 use crate::machine::Machine;
@@ -69,6 +69,7 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
         Ending::Exited(exit) => {
             save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
+            facts.extend(printed(machine, row).await);
             facts.extend(said(machine, workspaces, row).await);
             if exit.code.is_some_and(|code| code != 0) {
                 facts.extend(held_up_at_the_end(machine, row).await);
@@ -82,6 +83,7 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
         Ending::CutOff(Some(exit), why) => {
             save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
+            facts.extend(printed(machine, row).await);
             facts.extend(said(machine, workspaces, row).await);
             state::lost(&why)
         }
@@ -92,6 +94,7 @@ pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: E
             }
             save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, 0, false).await);
+            facts.extend(printed(machine, row).await);
             facts.extend(said(machine, workspaces, row).await);
             state::lost("its host disappeared: the machine was restarted, or somebody killed it")
         }

@@ -19,6 +19,8 @@ const END: u64 = 8 << 20;
 const LINES: usize = 40;
 const TERMINAL: usize = 4000;
 const LONGEST: usize = 32 * 1024;
+/// How much of the output of a step's command to keep.
+const PRINTED: usize = 1024 * 1024;
 
 /// The last message of a session that worked on a task or a step; `None` if there is none.
 pub(super) async fn said(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> Option<FactBody> {
@@ -36,6 +38,26 @@ pub(super) async fn said(machine: &Machine, workspaces: &Workspaces, row: &Sessi
     let look = move || in_lines(file, recogniser, secrets).or_else(|| on_terminal(&dir));
     let text = tokio::task::spawn_blocking(look).await.ok().flatten()?;
     Some(FactBody::SessionSaid { session, text: cut(&text, LONGEST) })
+}
+
+/// All that the command of a step printed, if [`said`] reports only its end.
+pub(super) async fn printed(machine: &Machine, row: &SessionRow) -> Option<FactBody> {
+    if row.desired.step.is_none() || row.desired.agent != "command" {
+        return None;
+    }
+    let (session, dir) = (row.session, machine.folders.session(row.session));
+    let look = move || asks::printed(&dir, PRINTED).ok();
+    let (text, before) = tokio::task::spawn_blocking(look).await.ok().flatten()?;
+    let plain: String = text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
+    let plain = plain.trim_end();
+    if before == 0 && plain.lines().count() <= LINES && plain.len() <= TERMINAL {
+        return None;
+    }
+    let text = match before {
+        0 => plain.to_owned(),
+        cut => format!("[{cut} bytes before this were cut: at most 1 MiB of an output is kept]\n{plain}"),
+    };
+    Some(FactBody::SessionPrinted { session, text })
 }
 
 fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>, mut secrets: Secrets) -> Option<String> {

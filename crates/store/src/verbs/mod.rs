@@ -45,7 +45,7 @@ pub use artifacts::{
 pub use awaited::{ForgetTips, SeeTips, TakeEvents, Watched};
 pub use credentials::{Bearer, CreateLoginLink, Credential, EndLogin, FreshLogin, UseLoginLink};
 pub use events::Extent;
-pub use executions::{DueExecutions, TendExecution};
+pub use executions::{AtWork, DueExecutions, KeepLaneWork, LaneWork, MAX_KEPT_BUNDLE, TendExecution};
 pub use handoff::{HandoffResult, HandoffTold, HandoffWork, TendHandoff};
 pub use hooks::{AddHook, HookSecrets, ReceiveHook, Received, RotateHook};
 pub use invites::AcceptInvite;

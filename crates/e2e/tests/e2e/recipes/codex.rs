@@ -69,3 +69,58 @@ async fn one_workspace_has_both_files(fixture: &crate::fixture::Fixture, detail:
         assert!(place.join(file).is_file(), "{file} is not in {}", place.display());
     }
 }
+
+const PAUSED: &str = r#"
+name: paused
+outputs: {last: steps.write.output.text}
+steps:
+  - id: write
+    agent: {agent: codex, prompt: "Write a greeting"}
+    timeout: 5m
+"#;
+
+#[tokio::test]
+async fn codex_is_interrupted_by_a_pause_with_its_work_saved_and_resumes() {
+    let model = Model::start([
+        Turn::write("greeting.txt", "hello\n").tokens(1000, 200, 30),
+        Turn::say("This answer never ends.").held().tokens(1200, 1000, 10),
+    ])
+    .await;
+    let fixture = open(&model).await;
+    let project = fixture.project(&fixture.repository()).await.id.to_string();
+    let file = fixture.folder.path().join("paused.yaml");
+    std::fs::write(&file, PAUSED).unwrap();
+    let _: Value = fixture.cli(&["recipe", "add", file.to_str().unwrap(), "--project", &project]).await;
+    let started: protocol::Execution = fixture.cli(&["recipe", "run", "paused"]).await;
+    let (execution, id) = (started.id, started.id.to_string());
+    let shown = async || fixture.ann.ask::<ExecutionDetail>(Call::ExecutionShow { execution }).await.unwrap();
+    wait_until("Codex waits for its second answer", async || (model.left() == 0).then_some(())).await;
+    let _: Value = fixture.cli(&["execution", "pause", &id, "--now", "--reason", "lunch"]).await;
+    let paused = shown().await;
+    assert_eq!(paused.execution.status, domain::ExecutionStatus::Paused);
+    assert_eq!(paused.steps[0].status, domain::StepStatus::Held, "{paused:#?}");
+    let first = paused.attempts[0].clone();
+    let session = first.session.unwrap();
+    wait_until("the agent has stopped", async || {
+        let found: protocol::SessionDetail = fixture.ann.ask(Call::SessionShow { session }).await.ok()?;
+        found.session.state.ended().then_some(())
+    })
+    .await;
+    let workspace = first.workspace.unwrap();
+    let saves: Vec<protocol::Save> = fixture.ann.ask(Call::WorkspaceSaves { workspace }).await.unwrap();
+    assert!(!saves.is_empty(), "its work is saved");
+    model.release();
+    model.then([Turn::say("The greeting is there.").tokens(1200, 1000, 10)]);
+    let _: Value = fixture.cli(&["execution", "resume", &id]).await;
+    let over = wait_until("the execution is over", async || {
+        let found = shown().await;
+        found.execution.ended_at.is_some().then_some(found)
+    })
+    .await;
+    assert_eq!(over.outputs, Some(json!({ "last": "The greeting is there." })), "{over:#?}");
+    assert_eq!(over.attempts.len(), 2, "{over:#?}");
+    assert_eq!(over.attempts[1].workspace, Some(workspace), "it goes on where it was interrupted");
+    let found: Workspace = fixture.ann.ask(Call::WorkspaceShow { workspace }).await.unwrap();
+    assert!(std::path::PathBuf::from(found.path.unwrap()).join("greeting.txt").is_file());
+    fixture.close().await;
+}

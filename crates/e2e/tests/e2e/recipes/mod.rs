@@ -1,13 +1,17 @@
 //! The recipes that come with Shopfloor, from `recipe new` to their end, with an agent that follows a script.
 
 mod codex;
+mod lost_runner;
 mod push;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use domain::{ExecutionId, ExecutionStatus};
-use protocol::{Call, Execution, ExecutionAnswer, ExecutionDetail, ExecutionStep, Message, Project, Recipe};
+use protocol::{
+    Artifact, ArtifactsWanted, Call, Execution, ExecutionAnswer, ExecutionDetail, ExecutionStep, Message, Project,
+    Recipe,
+};
 use serde_json::{Value, json};
 use testkit::wait_until;
 
@@ -117,6 +121,26 @@ impl Shop {
         found
     }
 
+    /// The work that was not chosen is an artifact, and git can fetch it.
+    async fn other_is_kept(&self, execution: ExecutionId) {
+        let found = wait_until("the other work is kept", async || {
+            let filter = ArtifactsWanted { execution: Some(execution), limit: Some(100), ..Default::default() };
+            let call = Call::ArtifactList { project: self.project.id, filter };
+            let all: Vec<Artifact> = self.at.ann.ask(call).await.ok()?;
+            all.into_iter()
+                .find(|one| one.name.ends_with(".bundle") && one.path.as_deref() == Some("attempts[0]/attempt"))
+        })
+        .await;
+        let file = self.at.folder.path().join("other.bundle");
+        let id = found.id.to_string();
+        self.at.cli::<Value>(&["artifact", "get", &id, "--output", file.to_str().unwrap()]).await;
+        let refs = "refs/shopfloor/packed/*:refs/heads/attempts/*";
+        git(&self.repository, &["fetch", "-q", file.to_str().unwrap(), refs]);
+        let list = ["log", "--format=%s", "--glob=refs/heads/attempts/*", "--not", "main"];
+        let shown = std::process::Command::new("git").args(list).current_dir(&self.repository).output().unwrap();
+        assert!(String::from_utf8_lossy(&shown.stdout).contains("Change something"));
+    }
+
     async fn chat(&self) -> String {
         let call = Call::ChatHistory { project: self.project.id, page: Default::default() };
         serde_json::to_string(&self.at.ann.ask::<Vec<Message>>(call).await.unwrap()).unwrap()
@@ -206,6 +230,7 @@ async fn the_best_of_two_lands() {
     assert_ne!(output[0]["branch"], output[1]["branch"]);
     assert_eq!(found.outputs.as_ref().unwrap()["branch"], output[1]["branch"]);
     assert_eq!(shop.landed("CHANGELOG.md").lines().count(), 2, "one of them has landed");
+    shop.other_is_kept(id).await;
     shop.at.close().await;
 }
 

@@ -61,6 +61,11 @@ impl Checker {
                 Effect::SetTimer { path, attempt, timer, .. } => {
                     self.timers.insert((path.clone(), *attempt, *timer));
                 }
+                Effect::DropTimer { path, attempt, timer } => {
+                    if !self.timers.remove(&(Some(path.clone()), *attempt, *timer)) {
+                        return Err(format!("{path} drops a timer that is not set"));
+                    }
+                }
                 Effect::DropTimers { path: None } => self.timers.clear(),
                 Effect::DropTimers { path } => self.timers.retain(|timer| timer.0 != *path),
                 Effect::Over if !decided.execution.status.is_over() => return Err("over, and not over".to_owned()),
@@ -86,6 +91,9 @@ impl Checker {
                     if plan.timeout.is_some() {
                         want(TimerKind::Timeout);
                     }
+                    if run.away.is_some() {
+                        want(TimerKind::Away);
+                    }
                     match &plan.action {
                         Action::Wait(wait) if wait.event.is_none() => drop(want(TimerKind::Wait)),
                         Action::Approve(approve) if approve.deadline.is_some() => drop(want(TimerKind::Deadline)),
@@ -96,6 +104,9 @@ impl Checker {
                     }
                 }
                 _ => {}
+            }
+            if run.away.is_some() && !matches!(run.state, StepState::Running { .. }) {
+                return Err(format!("the runner of {path} is away, and nothing runs"));
             }
         }
         if work != self.open {
@@ -109,7 +120,7 @@ impl Checker {
 }
 
 fn twice(event: &Event, decided: &Step, now: Timestamp) -> Result<(), String> {
-    let fact = matches!(event, Event::Started | Event::Ended { .. } | Event::Due { .. });
+    let fact = !matches!(event, Event::Answered { .. } | Event::Operated { .. });
     match step(&decided.execution, event, now.plus_millis(5)) {
         Ok(second) if fact && (second.execution != decided.execution || !second.effects.is_empty()) => {
             Err("an event that comes twice changes something".to_owned())

@@ -151,7 +151,19 @@ pub(super) fn random_event(chance: &mut Chance, execution: &Execution, checker: 
             let attempt = u32::try_from(chance.pick(4)).unwrap();
             end(chance, execution, &path, attempt)
         }
+        17 => presence(chance, checker),
         _ => Event::Operated { operation: operation(chance, execution), reason: "because".to_owned() },
+    }
+}
+
+/// A runner is away or back, perhaps not the one of an open attempt.
+fn presence(chance: &mut Chance, checker: &Checker) -> Event {
+    let open: Vec<_> = checker.open.iter().collect();
+    let (path, attempt) =
+        chance.one(&open).map_or((Path::top("nothing"), 1), |(path, attempt)| ((*path).clone(), **attempt));
+    match chance.happens(40) {
+        true => Event::RunnerBack { path, attempt },
+        false => Event::RunnerAway { path, attempt, runner: "r1".to_owned() },
     }
 }
 

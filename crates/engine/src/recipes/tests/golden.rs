@@ -77,6 +77,8 @@ fn write_golden() {
     store("fix-and-merge", world.fresh(), &world.history);
     let world = pause_retry_swap();
     store("pause-retry-swap", world.fresh(), &world.history);
+    let world = runner_lost();
+    store("runner-lost", world.fresh(), &world.history);
     let long = (0..400).filter_map(random).filter(|world| world.history.len() > 30).take(8);
     for (nth, world) in long.enumerate() {
         store(&format!("random-{nth}"), world.fresh(), &world.history);
@@ -134,6 +136,29 @@ fn fix_and_merge() -> World {
     world.ok("check", json!({ "exit": 0 }));
     world.answer("ask", "bob", true, json!({})).unwrap();
     world.ok("land", json!(null));
+    world
+}
+
+fn runner_lost() -> World {
+    let mut once = run("once");
+    once.idempotency = Idempotency::AtMostOnce;
+    let mut again = run("again");
+    again.retry = Retry { attempts: 2, jitter: 50, ..Retry::default() };
+    again.timeout = Some(7_200_000);
+    let mut plan = recipe(vec![again, once]);
+    plan.lost_after = Some(600_000);
+    let mut world = World::new(plan);
+    world.send(Event::Started);
+    world.away("again");
+    world.back("again");
+    world.away("again");
+    world.due("again", TimerKind::Away);
+    world.due("again", TimerKind::Retry);
+    world.ok("again", json!(1));
+    world.away("once");
+    world.due("once", TimerKind::Away);
+    world.operate(Operation::Retry { path: path("once") }).unwrap();
+    world.ok("once", json!(2));
     world
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the decisions: one rule each, random recipes and histories, stored histories, a simulator of hubs.
 
+mod away;
 mod blocks;
 mod changes;
 mod check;

@@ -77,6 +77,7 @@ pub(super) fn recipe(steps: Vec<model::Step>) -> Recipe {
         inputs: vec![input("a", json!(1)), input("b", json!(2)), input("list", json!(["x", "y", "z"]))],
         outputs: [].into(),
         timeout: None,
+        lost_after: None,
         steps,
     }
 }
@@ -160,6 +161,18 @@ impl World {
     pub(super) fn due(&mut self, at: &str, timer: TimerKind) -> Vec<Effect> {
         let attempt = self.attempt(at);
         self.send(Event::Due { path: Some(path(at)), attempt, timer })
+    }
+
+    /// The runner of a step is away.
+    pub(super) fn away(&mut self, at: &str) -> Vec<Effect> {
+        let attempt = self.attempt(at);
+        self.send(Event::RunnerAway { path: path(at), attempt, runner: "r1".to_owned() })
+    }
+
+    /// The runner of a step is back.
+    pub(super) fn back(&mut self, at: &str) -> Vec<Effect> {
+        let attempt = self.attempt(at);
+        self.send(Event::RunnerBack { path: path(at), attempt })
     }
 
     pub(super) fn operate(&mut self, operation: Operation) -> Result<Vec<Effect>, String> {

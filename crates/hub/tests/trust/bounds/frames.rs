@@ -74,6 +74,7 @@ fn of_fact(fact: &FactBody) -> &'static str {
         FactBody::WorkspaceStats { .. } => "replaces the one before; 100 conflicts of 1,024 characters",
         FactBody::WorkspaceWork { .. } => "replaces the one before; 4,000 files, 40,000 places, 512 KiB of paths",
         FactBody::SessionSaid { .. } => "replaces the one before; cut",
+        FactBody::SessionPrinted { .. } => "one for each session, of 1 MiB; within the project's limits for artifacts",
         FactBody::SessionLimited { .. } => "one outage for each runner and agent; words are cut",
         FactBody::Checking { .. } | FactBody::WorkspaceCleaned { .. } => "once",
         FactBody::Checked { .. } => {

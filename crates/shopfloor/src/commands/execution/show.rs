@@ -48,7 +48,9 @@ fn whole(step: &ExecutionStep, attempts: &[&ExecutionAttempt], id: domain::Execu
     let mut parts = vec![fields(out, &pairs)];
     parts.extend(step.question.is_some().then(|| asked(step, id, out)));
     if let Some(output) = &step.output {
-        parts.push(titled("Output", &[clean(&format!("{output:#}"))], out));
+        let kept = output["artifact"].as_str().map(|id| format!("All of it: `shopfloor artifact get {}`", clean(id)));
+        let lines: Vec<String> = [clean(&format!("{output:#}"))].into_iter().chain(kept).collect();
+        parts.push(titled("Output", &lines, out));
     }
     for attempt in attempts {
         let lines = [attempted(attempt, out), clean(&format!("{:#}", attempt.work))];
@@ -215,6 +217,7 @@ fn values(object: &serde_json::Value) -> Vec<String> {
 fn attempted(attempt: &ExecutionAttempt, out: &Output) -> String {
     let mut parts = vec![format!("attempt {} {}", attempt.attempt, attempt.state)];
     parts.extend(attempt.reason.clone());
+    parts.extend(attempt.late.clone());
     let waited = attempt.began_at.map(|at| at.as_millis().saturating_sub(attempt.created_at.as_millis()));
     let waited = waited.and_then(|waited| u64::try_from(waited).ok()).filter(|waited| *waited >= 1_000);
     parts.extend(waited.map(|waited| format!("waited {}", words::stretch(waited))));

@@ -16,6 +16,7 @@ pub use tidy::{TidiedArtifacts, TidyArtifacts};
 pub use upload::{AppendContent, ArtifactRoom, BeginContent, DropContent, EndContent};
 
 pub(crate) use put::{NewArtifact, Place, add};
+pub(crate) use upload::has_room;
 
 /// The bytes of a chunk; only the last chunk of a content has fewer.
 pub const ARTIFACT_CHUNK: usize = 256 * 1024;

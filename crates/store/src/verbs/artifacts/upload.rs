@@ -42,6 +42,11 @@ pub(super) async fn room(c: &mut Connection<'_>, project: ProjectId) -> Result<A
     Ok(ArtifactRoom { most: settings::most_of_one(&settings), total, left: total.saturating_sub(used) })
 }
 
+/// Whether a project takes this many bytes more in one artifact.
+pub(crate) async fn has_room(c: &mut Connection<'_>, project: ProjectId, size: u64) -> Result<bool, StoreError> {
+    Ok(room(c, project).await?.check(size).is_ok())
+}
+
 impl ArtifactRoom {
     /// Refuses content that does not fit.
     pub fn check(&self, size: u64) -> Result<(), String> {

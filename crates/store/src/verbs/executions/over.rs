@@ -4,10 +4,10 @@ use domain::{ArtifactId, ArtifactKind, LandingState, SessionStatus, TaskId};
 use engine::recipes::{ErrorKind, Verdict};
 use serde_json::{Map, Value as Json, json};
 
-use super::budget;
 use super::rows::{self, ExecutionRow};
 use super::summary;
 use super::work::{self, WorkRow};
+use super::{budget, printed};
 use crate::StoreError;
 use crate::sql::text;
 use crate::tx::Tx;
@@ -72,22 +72,42 @@ async fn of_session(tx: &mut Tx<'_>, row: &mut ExecutionRow, work: &WorkRow) -> 
             output.insert("workspace".to_owned(), json!(session.workspace));
             output.insert("activity".to_owned(), json!(session.activity));
             output.insert("branch".to_owned(), json!(work.branch));
-            if said.len() > TEXT {
-                output.insert("artifact".to_owned(), json!(whole(tx, row, work, said).await?));
-            }
+            let printed = match printed::of(tx, row, work).await? {
+                None if said.len() > TEXT => Some(whole(tx, row, work, said).await?),
+                found => found,
+            };
+            output.extend(printed.map(|id| ("artifact".to_owned(), json!(id))));
             Some(Verdict::Succeeded { output: Json::Object(output) })
         }
         _ if session.stopping => match budget::spent(tx, work).await? {
             Some(why) => failed(ErrorKind::Limit, why),
             None => failed(ErrorKind::Failed, "its session was stopped"),
         },
-        (Some(code), _) => failed(ErrorKind::Failed, because(&format!("exited with {code}"), said)),
-        (None, Some(signal)) => failed(ErrorKind::Failed, because(&format!("ended by signal {signal}"), said)),
+        (Some(code), _) => ended_badly(tx, row, work, &format!("exited with {code}"), said).await?,
+        (None, Some(signal)) => ended_badly(tx, row, work, &format!("ended by signal {signal}"), said).await?,
         (None, None) => {
             let why = state.detail.clone().unwrap_or_else(|| "its session could not be started".to_owned());
             failed(ErrorKind::Refused, why)
         }
     })
+}
+
+/// The failure of a command, with the artifact that has all that it printed.
+async fn ended_badly(
+    tx: &mut Tx<'_>,
+    row: &ExecutionRow,
+    work: &WorkRow,
+    how: &str,
+    said: &str,
+) -> Result<Option<Verdict>, StoreError> {
+    let why = because(how, said);
+    Ok(failed(
+        ErrorKind::Failed,
+        match printed::of(tx, row, work).await? {
+            Some(id) => format!("{why}\n(all that it printed: artifact `{id}`)"),
+            None => why,
+        },
+    ))
 }
 
 /// Keeps a text that is longer than an output as an artifact.

@@ -27,6 +27,7 @@ pub(super) async fn perform(
         Effect::SetTimer { path, attempt, timer, at } => {
             set_timer(tx, row, path.as_ref(), attempt, timer, at).await.map(|()| None)
         }
+        Effect::DropTimer { path, attempt, timer } => drop_timer(tx, row, &path, attempt, timer).await.map(|()| None),
         Effect::DropTimers { path } => drop_timers(tx, row, path.as_ref()).await.map(|()| None),
         Effect::Over => over(tx, row).await.map(|()| None),
     }
@@ -68,6 +69,17 @@ async fn set_timer(
     tx.run(sql, args![row.id.to_string(), path, attempt, word(timer), at]).await.map(|_| ())
 }
 
+async fn drop_timer(
+    tx: &mut Tx<'_>,
+    row: &ExecutionRow,
+    path: &Path,
+    attempt: u32,
+    timer: TimerKind,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM execution_timers WHERE execution = $1 AND path = $2 AND attempt = $3 AND timer = $4";
+    tx.run(sql, args![row.id.to_string(), path.to_string(), attempt, word(timer)]).await.map(|_| ())
+}
+
 async fn drop_timers(tx: &mut Tx<'_>, row: &ExecutionRow, path: Option<&Path>) -> Result<(), StoreError> {
     match path {
         Some(path) => {
@@ -88,6 +100,7 @@ pub(super) fn word(timer: TimerKind) -> &'static str {
         TimerKind::Retry => "retry",
         TimerKind::Wait => "wait",
         TimerKind::Deadline => "deadline",
+        TimerKind::Away => "away",
     }
 }
 

@@ -19,8 +19,11 @@ pub(super) fn what(event: &Event) -> String {
             TimerKind::Timeout => format!("step `{path}` reached its time limit"),
             TimerKind::Retry => format!("step `{path}` is due for its next attempt"),
             TimerKind::Wait => format!("the wait of step `{path}` is over"),
+            TimerKind::Away => format!("the runner of step `{path}` did not come back in time"),
             TimerKind::Deadline => format!("the deadline of step `{path}` has passed"),
         },
+        Event::RunnerAway { path, runner, .. } => format!("the runner `{runner}` of step `{path}` is away"),
+        Event::RunnerBack { path, .. } => format!("the runner of step `{path}` is back"),
         Event::Answered { path, answer } => {
             let what = if answer.approve { "approved" } else { "rejected" };
             let words = if answer.comment.is_empty() { String::new() } else { format!(": {}", answer.comment) };

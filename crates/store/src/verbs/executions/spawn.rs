@@ -67,6 +67,10 @@ pub(super) async fn spawn(
     let needs = Needs { runner: wanted, agent: &program.agent, labels: &labels };
     let runner = match place(needs, &candidates) {
         Ok(runner) => runner,
+        Err(why) if wanted.is_some() => {
+            let why = format!("{why}; the work of the steps before it is in its workspace there");
+            return Ok(Spawned::Waits(why));
+        }
         Err(why) => return Ok(Spawned::Waits(why)),
     };
     let contained = others_in_sandbox(tx, runner, row.project, Some(&row.author)).await?;

@@ -33,8 +33,8 @@ pub(super) async fn keep(tx: &mut Tx<'_>, row: &ExecutionRow) -> Result<(), Stor
     tx.run(sql, args![row.id.to_string(), ArtifactKind::Summary.word(), added.id.to_string()]).await?;
     for one in work.iter().filter(|one| one.branch.is_some() && !one.path.lanes().is_empty()) {
         let commit = commit(tx, one).await?;
-        let left = to_text(&left(one, commit));
-        artifacts::add(tx, new(row, work_name(&one.path), ArtifactKind::Work, Some(one)), left.as_bytes()).await?;
+        let (left, name) = (to_text(&left(one, commit)), format!("{}.json", work_stem(&one.path)));
+        artifacts::add(tx, new(row, name, ArtifactKind::Work, Some(one)), left.as_bytes()).await?;
     }
     Ok(())
 }
@@ -87,11 +87,11 @@ fn left(one: &WorkRow, commit: Option<String>) -> Json {
     })
 }
 
-/// A file name for the work of a step.
-fn work_name(path: &Path) -> String {
+/// A file name for the work of a step, without an extension.
+pub(super) fn work_stem(path: &Path) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = path.to_string().chars().map(plain).take(150).collect();
-    format!("work_{name}.json")
+    format!("work_{name}")
 }
 
 fn to_text(value: &Json) -> String {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::begin::{self, Began};
 use super::rows::{self, ExecutionRow};
-use super::{advance, over, perform, work};
+use super::{advance, over, perform, presence, work};
 use crate::sql::{Row, args};
 use crate::tx::Tx;
 use crate::verbs::work::workers::Say;
@@ -25,6 +25,12 @@ pub struct TendExecution {
     /// The connected runners.
     #[serde(skip)]
     pub connected: Vec<RunnerId>,
+    /// The runners that are connected, whether they can work or not.
+    #[serde(skip)]
+    pub there: Vec<RunnerId>,
+    /// The runners that have not been connected for some time.
+    #[serde(skip)]
+    pub away: Vec<RunnerId>,
 }
 
 impl Command for TendExecution {
@@ -35,10 +41,11 @@ impl Command for TendExecution {
         let Some(mut row) = rows::find(tx.read(), self.execution).await? else { return Ok(Vec::new()) };
         let mut moved = false;
         for _ in 0..ROUNDS {
-            let due = timers(tx, &mut row).await?;
             let ended = ended(tx, &mut row).await?;
+            let seen = presence::see(tx, &mut row, &self.there, &self.away).await?;
+            let due = timers(tx, &mut row).await?;
             let began = begun(tx, &mut row, &self.connected).await?;
-            if !(due || ended || began) {
+            if !(due || ended || seen || began) {
                 break;
             }
             moved = true;
@@ -65,7 +72,10 @@ async fn timers(tx: &mut Tx<'_>, row: &mut ExecutionRow) -> Result<bool, StoreEr
             path => Some(path.parse::<Path>().map_err(|e| StoreError::Corrupt(e.to_string()))?),
         };
         let timer = timer_of(&kind).ok_or_else(|| StoreError::Corrupt(format!("timer `{kind}`")))?;
-        advance::happen(tx, row, Event::Due { path, attempt, timer }, None).await?;
+        match (path, timer) {
+            (Some(path), TimerKind::Away) => presence::lost(tx, row, path, attempt).await?,
+            (path, timer) => advance::happen(tx, row, Event::Due { path, attempt, timer }, None).await?,
+        }
         failpoint::pass("timer.due");
     }
     Ok(!due.is_empty())
@@ -73,7 +83,7 @@ async fn timers(tx: &mut Tx<'_>, row: &mut ExecutionRow) -> Result<bool, StoreEr
 
 /// The timer with this name.
 fn timer_of(word: &str) -> Option<TimerKind> {
-    let all = [TimerKind::Timeout, TimerKind::Retry, TimerKind::Wait, TimerKind::Deadline];
+    let all = [TimerKind::Timeout, TimerKind::Retry, TimerKind::Wait, TimerKind::Deadline, TimerKind::Away];
     all.into_iter().find(|timer| perform::word(*timer) == word)
 }
 

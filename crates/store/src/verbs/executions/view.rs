@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use domain::{ProjectFacts, ProjectId, StepKind, StepStatus, Timestamp};
 use engine::recipes::model::{Action as StepAction, Step};
-use engine::recipes::{Execution as Machine, Path, Status, StepRun, StepState, Work};
+use engine::recipes::{Away, Execution as Machine, Path, Status, StepRun, StepState, Work};
 use protocol::{Execution, ExecutionAttempt, ExecutionDetail, ExecutionQuestion, ExecutionStep, Veil};
 use serde_json::Value as Json;
 
@@ -170,6 +170,7 @@ fn shown(path: &Path, run: &StepRun, step: &Step, work: &[WorkRow]) -> Execution
     };
     let own = work.iter().rfind(|one| one.path == *path && one.attempt == run.attempt);
     let waits = own.filter(|one| one.state == "waiting").and_then(|one| one.reason.clone());
+    let away = run.away.as_ref().filter(|_| status == StepStatus::Running).map(away);
     let stuck = own.filter(|one| one.state == "running").and_then(|one| one.reason.clone());
     let status = if waits.is_some() && status == StepStatus::Running { StepStatus::Waiting } else { status };
     ExecutionStep {
@@ -177,7 +178,7 @@ fn shown(path: &Path, run: &StepRun, step: &Step, work: &[WorkRow]) -> Execution
         kind: kind(step),
         status,
         attempt: run.attempt,
-        reason: reason.or(waits).or(stuck),
+        reason: reason.or(waits).or(away).or(stuck),
         output,
         question: own.filter(|one| one.state == "running").and_then(|one| question(&one.work, run)),
         retry_at: match &run.state {
@@ -185,6 +186,13 @@ fn shown(path: &Path, run: &StepRun, step: &Step, work: &[WorkRow]) -> Execution
             _ => None,
         },
     }
+}
+
+fn away(away: &Away) -> String {
+    format!(
+        "its runner `{}` is away since {}; it is lost at {} unless the runner is back",
+        away.runner, away.since, away.until
+    )
 }
 
 fn question(work: &Work, run: &StepRun) -> Option<ExecutionQuestion> {
@@ -209,6 +217,7 @@ fn attempt(row: WorkRow) -> ExecutionAttempt {
         work: serde_json::to_value(&row.work).unwrap_or(Json::Null),
         state,
         reason: row.reason,
+        late: row.late,
         session: row.session,
         workspace: row.workspace,
         tasks: row.tasks,

@@ -40,6 +40,7 @@ pub(super) struct WorkRow {
     pub(super) worker: Option<WorkerId>,
     pub(super) called: Option<ExecutionId>,
     pub(super) landing: Option<LandingId>,
+    pub(super) late: Option<String>,
     pub(super) said: Option<String>,
     pub(super) cost_micros: Option<u64>,
     pub(super) created_at: Timestamp,
@@ -48,7 +49,7 @@ pub(super) struct WorkRow {
 }
 
 const COLUMNS: &str = "SELECT path, attempt, work, needs, at_most_once, state, reason, session, workspace, branch, tasks, \
-    worker, called, landing, said, cost_micros, created_at, began_at, ended_at FROM execution_work";
+    worker, called, landing, late, said, cost_micros, created_at, began_at, ended_at FROM execution_work";
 
 fn read(row: &Row) -> Result<WorkRow, StoreError> {
     Ok(WorkRow {
@@ -66,6 +67,7 @@ fn read(row: &Row) -> Result<WorkRow, StoreError> {
         worker: id_or_none(row, "worker")?,
         called: id_or_none(row, "called")?,
         landing: id_or_none(row, "landing")?,
+        late: row.text_or_none("late")?,
         said: row.text_or_none("said")?,
         cost_micros: row.integer_or_none("cost_micros")?.map(i64::cast_unsigned),
         created_at: row.time("created_at")?,
@@ -99,7 +101,7 @@ pub(super) async fn awaiting(
     c.all(&sql, args![id.to_string(), kind, seq.0]).await?.iter().map(read).collect()
 }
 
-async fn find(
+pub(super) async fn find(
     c: &mut Connection<'_>,
     id: ExecutionId,
     path: &Path,

@@ -1,5 +1,6 @@
 //! Recipes and the agent profiles that their steps follow.
 
+mod agents;
 mod profiles;
 mod saved;
 

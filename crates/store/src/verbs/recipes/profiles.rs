@@ -4,6 +4,7 @@ use domain::text::{AGENT, Field, MODEL, NAME, PROMPT};
 use domain::{Action, ProjectId};
 use protocol::{AgentProfile, AgentProfileText, Change, Verb, verbs};
 
+use super::agents;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::approvals::written_by;
@@ -135,6 +136,7 @@ impl Command for verbs::ProfileSet {
         let by = tx.caller.writer()?;
         let input = &self.input;
         check(input)?;
+        agents::check(tx.read(), &input.agent).await?;
         let before = last(tx, self.project, &input.name).await?;
         if before.is_none() && of(tx.read(), self.project).await?.len() >= MAX_PROFILES {
             return Err(StoreError::Conflict(format!("a project has at most {MAX_PROFILES} agent profiles")));

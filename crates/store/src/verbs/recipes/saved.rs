@@ -8,6 +8,7 @@ use protocol::{Change, Recipe, RecipeDetail, RecipeInput, RecipeVersion, Verb, W
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::agents;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::approvals::written_by;
@@ -147,6 +148,7 @@ impl Command for SaveRecipe {
         let project = self.verb.project;
         tx.check(project, Action::Decide, "project").await?;
         let by = tx.caller.writer()?;
+        agents::check_all(tx.read(), &self.model).await?;
         let before = named(tx.read(), project, &self.model.name).await?;
         let (id, number) = match &before {
             Some(there) if there.version == self.version => return Ok(there.clone()),

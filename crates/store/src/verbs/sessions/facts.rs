@@ -82,6 +82,11 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
             Some((_, None)) => executions::said(tx, *session, text).await?,
             None => {}
         },
+        FactBody::SessionPrinted { session, text } => {
+            if let Some((_, None)) = own_and_task(tx, runner, *session).await? {
+                executions::printed(tx, *session, text).await?;
+            }
+        }
         FactBody::SessionLimited { session, retry_after_seconds, cause, message, login } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
                 let held = Held {
@@ -179,6 +184,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
             }
         }
         FactBody::SessionSaid { .. }
+        | FactBody::SessionPrinted { .. }
         | FactBody::SessionLimited { .. }
         | FactBody::SessionProgress { .. }
         | FactBody::Checking { .. }
@@ -238,7 +244,10 @@ async fn state_changed(
         work::facts::state(tx, &after, under).await?;
     }
     match after.state.ended() {
-        true => work::activity::look(tx, after.activity).await,
+        true => {
+            executions::ended_late(tx, after.id, &after.state).await?;
+            work::activity::look(tx, after.activity).await
+        }
         false => Ok(()),
     }
 }

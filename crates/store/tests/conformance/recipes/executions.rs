@@ -65,7 +65,7 @@ async fn two_hubs_move_an_execution_once(fixture: Fixture) {
         crate::fixture::Place::Postgres(_) => fixture.second_store().await,
         crate::fixture::Place::Sqlite(_) => fixture.store.clone(),
     };
-    let tend = || TendExecution { execution: made.id, connected: Vec::new() };
+    let tend = || TendExecution { execution: made.id, connected: Vec::new(), there: Vec::new(), away: Vec::new() };
     let hub = Caller::hub("execution");
     let (one, two) = tokio::join!(fixture.store.write(&hub, None, tend()), second.write(&hub, None, tend()));
     one.unwrap();

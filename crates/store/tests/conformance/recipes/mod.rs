@@ -1,6 +1,7 @@
 //! Recipes, executions and schedules: what people do, what runners report, and the time that passes.
 
 mod awaited;
+mod away;
 mod executions;
 mod people;
 mod profiles;
@@ -57,7 +58,8 @@ pub(crate) async fn tend(shop: &Shop) {
         let moving: Vec<ExecutionId> = due.now.into_iter().chain(due.waiting).collect();
         let before = shop.fixture.store.extent().await.unwrap().newest;
         for execution in moving {
-            let command = TendExecution { execution, connected: vec![shop.runner] };
+            let command =
+                TendExecution { execution, connected: vec![shop.runner], there: Vec::new(), away: Vec::new() };
             shop.fixture.done(&Caller::hub("execution"), command).await;
         }
         if schedules.is_empty() && shop.fixture.store.extent().await.unwrap().newest == before {

@@ -131,7 +131,7 @@ impl Sim {
             .flat_map(|(at, row)| row.history.iter().map(move |e| (at, e.1.clone())))
             .collect();
         if let Some((row, event)) = self.chance.one(&all).cloned()
-            && matches!(event, Event::Ended { .. })
+            && matches!(event, Event::Ended { .. } | Event::RunnerAway { .. } | Event::RunnerBack { .. })
         {
             self.facts.push((row, event));
         }
@@ -245,6 +245,19 @@ impl Sim {
         let plan = tree::find(&self.rows[row].state.recipe, &path);
         if plan.is_none_or(|plan| matches!(plan.action, Action::Approve(_))) {
             return;
+        }
+        let runner = "r1".to_owned();
+        match self.chance.pick(20) {
+            // Gone for good: nobody will ever say how it ended.
+            0 if plan.is_some_and(operate::is_interruptible) => {
+                return self.facts.push((row, Event::RunnerAway { path, attempt, runner }));
+            }
+            // Away for a while; what it says arrives in any order.
+            1 => {
+                self.facts.push((row, Event::RunnerAway { path: path.clone(), attempt, runner }));
+                self.facts.push((row, Event::RunnerBack { path: path.clone(), attempt }));
+            }
+            _ => {}
         }
         let verdict = match self.chance.pick(12) {
             10 => Verdict::Failed { kind: ErrorKind::Failed, message: "no".to_owned() },

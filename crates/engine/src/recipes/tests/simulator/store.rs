@@ -62,6 +62,7 @@ impl Row {
                 }
                 Effect::Stop { path, attempt } => drop(self.outbox.remove(&(path, attempt))),
                 Effect::SetTimer { path, attempt, timer, at } => drop(self.timers.insert((path, attempt, timer), at)),
+                Effect::DropTimer { path, attempt, timer } => drop(self.timers.remove(&(Some(path), attempt, timer))),
                 Effect::DropTimers { path: None } => self.timers.clear(),
                 Effect::DropTimers { path } => self.timers.retain(|timer, _| timer.0 != path),
                 Effect::Over => {}
