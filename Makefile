@@ -9,7 +9,7 @@ SEED ?= 1
 WHOLE := --workspace --all-features --locked
 BUILD := cargo build $(WHOLE) --bin shopfloor --test document
 
-.PHONY: help run test build package test-packages dev bench bench-queue bench-recipes bench-terminals bench-workers bench-merge chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
+.PHONY: help run test build package test-packages dev bench bench-queue bench-overlaps bench-recipes bench-terminals bench-workers bench-merge chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -51,6 +51,10 @@ bench-queue: page ## tasks from added to done, beside graphile-worker and pg-bos
 	cargo build --release --locked -p bench -p shopfloor
 	cd bench/queue && npm ci --silent
 	target/release/bench queue
+
+bench-overlaps: page ## overlaps: one work beside 1,000 others, and from an edit to both activities
+	cargo build --release --locked -p bench -p shopfloor
+	target/release/bench overlaps
 
 bench-recipes: page ## executions of three steps, beside DBOS and Restate
 	cargo build --release --locked -p bench -p shopfloor

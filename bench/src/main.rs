@@ -4,6 +4,7 @@ mod bare;
 mod fanout;
 mod hub;
 mod idle;
+mod overlaps;
 mod queue;
 mod recipes;
 mod relay;
@@ -53,6 +54,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted("start") {
         startup::measure(&mut report).await?;
+    }
+    if wanted("overlaps") {
+        overlaps::measure(&mut report).await?;
     }
     if wanted("worktrees") {
         worktrees::measure(&mut report).await?;

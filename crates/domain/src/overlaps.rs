@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::values::words;
 
 words! {
-    /// How the work of two activities meets, in order of severity.
+    /// How the work of an activity meets that of another one, or its base branch, in order of severity.
     OverlapKind {
         /// Both change a file; git merges the changes.
         SameFile = "same_file",
@@ -18,12 +18,14 @@ words! {
         SameLines = "same_lines",
         /// The changes exclude each other, as when one deletes a file that the other changes: git will report a conflict.
         Contradiction = "contradiction",
+        /// The work conflicts with what has come to its base branch: git will report a conflict.
+        Base = "base",
     }
 }
 
 impl OverlapKind {
     /// Whether git cannot merge the two.
     pub fn conflicts(self) -> bool {
-        matches!(self, Self::SameLines | Self::Contradiction)
+        matches!(self, Self::SameLines | Self::Contradiction | Self::Base)
     }
 }

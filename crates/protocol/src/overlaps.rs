@@ -1,4 +1,4 @@
-//! Overlaps: where the work of two activities meets, before it is merged.
+//! Overlaps: where the work of two activities meets, or conflicts with its base branch, before it is merged.
 
 use domain::{ActivityId, OverlapId, OverlapKind, ProjectId, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -49,16 +49,18 @@ queries! {
 }
 
 views! {
-    /// Where the work in two workspaces meets, uncommitted work included.
+    /// Where the work in two workspaces meets, or in one conflicts with its base branch, uncommitted work included.
     WorkOverlap {
         /// Its id.
         id: OverlapId,
-        /// The project that both are in.
+        /// The project that it is in.
         project: ProjectId,
         /// The work of one activity.
         one: OverlapSide,
-        /// The work of the other.
-        other: OverlapSide,
+        /// The work of the other; absent for a conflict with the base branch.
+        other: Option<OverlapSide>,
+        /// The branch, for a conflict with the base branch.
+        base: Option<String>,
         /// How they meet: the most severe of the places.
         kind: OverlapKind,
         /// Where they meet, the most severe first, at most 50.

@@ -122,6 +122,8 @@ CREATE TABLE reports (
     results TEXT NOT NULL,
     reason TEXT,
     changes TEXT,
+    -- The commit that its work is described against.
+    base TEXT,
     -- The commit with the work that its runner keeps.
     kept TEXT,
     -- Where the acceptance is being checked.

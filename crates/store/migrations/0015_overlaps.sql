@@ -23,9 +23,10 @@ CREATE INDEX work_names_by_name ON work_names (project, name);
 CREATE TABLE work_overlaps (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL REFERENCES projects (id),
-    -- The workspaces, in the order of their ids.
+    -- The workspaces, in the order of their ids. A conflict with the base branch has no other one, but the branch.
     one TEXT NOT NULL REFERENCES workspaces (id),
-    other TEXT NOT NULL REFERENCES workspaces (id),
+    other TEXT REFERENCES workspaces (id),
+    base TEXT,
     kind TEXT NOT NULL,
     -- JSON.
     places TEXT NOT NULL,
@@ -38,5 +39,6 @@ CREATE TABLE work_overlaps (
     gone_since BIGINT,
     UNIQUE (one, other)
 );
+CREATE UNIQUE INDEX work_overlaps_with_base ON work_overlaps (one) WHERE other IS NULL;
 CREATE INDEX work_overlaps_by_other ON work_overlaps (other);
 CREATE INDEX work_overlaps_by_project ON work_overlaps (project, ended_at);

@@ -1,9 +1,14 @@
 //! Describes the work in a workspace, uncommitted work included, against the commits where branches left their base.
 
-use crate::Result;
-use crate::bare::Oid;
+use domain::WorkspaceId;
+
+use crate::bare::{Oid, oid};
+use crate::examine::Examined;
 use crate::facts::ChangeFacts;
+use crate::git::EMPTY_TREE;
 use crate::space::Space;
+use crate::store::Store;
+use crate::{Result, Worktrees};
 
 /// The work in a workspace against one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,34 @@ pub(crate) struct From {
     forks: Vec<Oid>,
 }
 
+impl Worktrees {
+    /// Describes work that was examined: first against its base, then against those of `forks` that are older.
+    pub async fn describe(&self, id: WorkspaceId, work: &Examined, forks: &[Oid]) -> Result<Vec<WorkFacts>> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let store = &self.found(id, &mut space).await?.store;
+        let tree = oid(&work.tree)?;
+        match &work.base {
+            Some(base) => store.described(&oid(base)?, &tree, forks).await,
+            // The first commits of a repository: there is no older one.
+            None => store.described(&oid(EMPTY_TREE)?, &tree, &[]).await,
+        }
+    }
+}
+
+impl Store {
+    /// A tree's changes against a commit, and against those of `forks` that are older.
+    async fn described(&self, fork: &Oid, tree: &Oid, forks: &[Oid]) -> Result<Vec<WorkFacts>> {
+        let mut work = vec![WorkFacts { against: fork.clone(), facts: self.facts(fork, tree).await? }];
+        for against in forks.iter().filter(|against| *against != fork) {
+            if self.is_ancestor(against, fork.as_str()).await? == Some(true) {
+                work.push(WorkFacts { against: against.clone(), facts: self.facts(against, tree).await? });
+            }
+        }
+        Ok(work)
+    }
+}
+
 impl Space {
     /// The newest save's work: first against the commit where its branch left the base, then against those of `forks`
     /// that are older. `None` if that commit is unknown, as without a repository.
@@ -36,16 +69,7 @@ impl Space {
         {
             return Ok(Some(work.clone()));
         }
-        let mut work = Vec::new();
-        for against in std::iter::once(&from.fork).chain(forks) {
-            let first = work.is_empty();
-            let older =
-                *against != from.fork && self.store.is_ancestor(against, from.fork.as_str()).await? == Some(true);
-            if first || older {
-                let facts = self.store.facts(against, &self.tree).await?;
-                work.push(WorkFacts { against: against.clone(), facts });
-            }
-        }
+        let work = self.store.described(&from.fork, &self.tree, forks).await?;
         self.described = Some((from, work.clone()));
         Ok(Some(work))
     }

@@ -1,16 +1,15 @@
 //! A workspace's changes, for judging them and comparing them with other work.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use domain::WorkspaceId;
 
 use crate::bare::Oid;
-use crate::diff::{FileStatus, SAFE};
+use crate::diff::SAFE;
 use crate::git::EMPTY_TREE;
-use crate::patch::base_ranges;
 use crate::save::LeftOut;
 use crate::scan::{Scope, paths};
 use crate::space::Space;
@@ -18,8 +17,6 @@ use crate::{Error, Result, Worktrees};
 
 /// Maximum number of files.
 const MOST_FILES: usize = 20_000;
-/// How much text to read to find the changed lines.
-const MOST_LINES: usize = 32 << 20;
 /// How many commits of a branch are counted, and how many are named.
 const MOST_COMMITS: &str = "--max-count=10000";
 const NAMED_COMMITS: usize = 100;
@@ -68,15 +65,8 @@ pub struct TouchedFile {
     pub path: PathBuf,
     /// Its path before, when it was renamed.
     pub from: Option<PathBuf>,
-    /// How it was changed.
-    pub status: FileStatus,
-    /// A hash of its content before; absent if it is new.
-    pub before: Option<String>,
     /// A hash of its content now; absent if it is deleted.
     pub content: Option<String>,
-    /// The lines of the base that were changed, first and last; an insertion has the line before it twice. Empty when
-    /// it is not text, or new.
-    pub ranges: Vec<(u32, u32)>,
 }
 
 impl Worktrees {
@@ -143,21 +133,7 @@ impl Space {
 
     async fn touched(&self, from: &str, to: &str) -> Result<Vec<TouchedFile>> {
         let git = self.store.git("diff-tree").args(SAFE).args(["--raw", "-z"]);
-        let mut files = entries(&git.operands([from, to]).run().await?);
-        let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=0"]).limit(MOST_LINES);
-        let lines = match git.operands([from, to]).run().await {
-            Ok(patch) => base_ranges(&patch),
-            // The lines are unknown: callers must assume all of them.
-            Err(Error::TooMuch { .. }) => BTreeMap::new(),
-            Err(error) => return Err(error),
-        };
-        for file in &mut files {
-            let name = file.from.as_ref().unwrap_or(&file.path).as_os_str().as_bytes();
-            if let Some(lines) = lines.get(name) {
-                file.ranges.clone_from(lines);
-            }
-        }
-        Ok(files)
+        Ok(entries(&git.operands([from, to]).run().await?))
     }
 
     /// The paths that differ between two trees; a move counts as two.
@@ -218,26 +194,16 @@ fn entries(out: &[u8]) -> Vec<TouchedFile> {
     let mut fields = out.split(|b| *b == 0);
     while let Some(field) = fields.next().filter(|field| field.first() == Some(&b':')) {
         let text = String::from_utf8_lossy(field);
-        let columns: Vec<&str> = text.split(' ').collect();
-        let id = |column: usize| columns.get(column)?.parse::<Oid>().ok().map(|id| id.to_string());
-        let content = id(3);
-        let status = match columns.get(4).and_then(|word| word.chars().next()) {
-            Some('A') => FileStatus::Added,
-            Some('D') => FileStatus::Deleted,
-            Some('R' | 'C') => FileStatus::Renamed,
-            Some('T') => FileStatus::TypeChanged,
-            _ => FileStatus::Modified,
-        };
+        let mut columns = text.split(' ').skip(3);
+        let content = columns.next().and_then(|id| id.parse::<Oid>().ok()).map(|id| id.to_string());
+        let moved = columns.next().is_some_and(|status| status.starts_with(['R', 'C']));
         let first = fields.next().map(path).unwrap_or_default();
-        let second = if status == FileStatus::Renamed { fields.next().map(path) } else { None };
+        let second = if moved { fields.next().map(path) } else { None };
         let (from, path) = match second {
             Some(second) => (Some(first), second),
             None => (None, first),
         };
-        // Only its mode changed: that conflicts with no change of its lines.
-        let same = status == FileStatus::Modified && columns.get(2) == columns.get(3);
-        let ranges = if same { vec![(0, 0)] } else { vec![] };
-        files.push(TouchedFile { path, from, status, before: id(2), content, ranges });
+        files.push(TouchedFile { path, from, content });
     }
     files
 }

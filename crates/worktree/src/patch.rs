@@ -65,48 +65,21 @@ pub(crate) fn exact(patch: &[u8]) -> bool {
 }
 
 /// Changed lines of a file, from its patch without context.
-pub(crate) struct Edit<N> {
+pub(crate) struct Edit {
     /// The number of lines before the change.
     pub(crate) first: u32,
     /// The number of lines up to the end of the change.
     pub(crate) end: u32,
-    /// The new lines.
-    pub(crate) new: N,
+    /// A hash of the new lines.
+    pub(crate) new: Sha256,
 }
 
-/// Takes in the new lines of an edit, such as a hash.
-pub(crate) trait Lines {
-    /// Adds a part of them.
-    fn add(&mut self, bytes: &[u8]);
-}
-
-impl Lines for () {
-    fn add(&mut self, _: &[u8]) {}
-}
-
-impl Lines for Sha256 {
-    fn add(&mut self, bytes: &[u8]) {
-        self.update(bytes);
-    }
-}
-
-/// Which lines of the base each file's patch without context changes; an insertion has the line before it twice.
-///
-/// The key is the path before. Files without changed lines, or that are not text, are not included.
-pub(crate) fn base_ranges(patch: &[u8]) -> BTreeMap<Vec<u8>, Vec<(u32, u32)>> {
-    let range = |edit: Edit<()>| match edit.end > edit.first {
-        true => (edit.first + 1, edit.end),
-        false => (edit.first, edit.first),
-    };
-    edits(patch, |_| ()).into_iter().map(|(path, edits)| (path, edits.into_iter().map(range).collect())).collect()
-}
-
-/// The edits of each file in a patch without context, in order. `begin` starts to take in the new lines of an edit of a
+/// The edits of each file in a patch without context, in order. `begin` starts the hash of an edit's new lines, for a
 /// path.
 ///
 /// The key is the path before. Files without changed lines, or that are not text, are not included.
-pub(crate) fn edits<N: Lines>(patch: &[u8], begin: impl Fn(&[u8]) -> N) -> BTreeMap<Vec<u8>, Vec<Edit<N>>> {
-    let mut all: BTreeMap<Vec<u8>, Vec<Edit<N>>> = BTreeMap::new();
+pub(crate) fn edits(patch: &[u8], begin: impl Fn(&[u8]) -> Sha256) -> BTreeMap<Vec<u8>, Vec<Edit>> {
+    let mut all: BTreeMap<Vec<u8>, Vec<Edit>> = BTreeMap::new();
     let mut name: Option<Vec<u8>> = None;
     let (mut old_left, mut new_left, mut added) = (0, 0, false);
     for line in patch.split(|b| *b == b'\n') {
@@ -114,7 +87,7 @@ pub(crate) fn edits<N: Lines>(patch: &[u8], begin: impl Fn(&[u8]) -> N) -> BTree
         if line.first() == Some(&b'\\') {
             // "\ No newline at end of file" is about the line before it.
             if let Some(edit) = current().filter(|_| added).and_then(|name| all.get_mut(name)?.last_mut()) {
-                edit.new.add(line);
+                edit.new.update(line);
             }
         } else if old_left > 0 || new_left > 0 {
             match line.first() {
@@ -122,8 +95,8 @@ pub(crate) fn edits<N: Lines>(patch: &[u8], begin: impl Fn(&[u8]) -> N) -> BTree
                 Some(b'+') => {
                     (new_left, added) = (u32::saturating_sub(new_left, 1), true);
                     if let Some(edit) = current().and_then(|name| all.get_mut(name)?.last_mut()) {
-                        edit.new.add(line);
-                        edit.new.add(b"\n");
+                        edit.new.update(line);
+                        edit.new.update(b"\n");
                     }
                 }
                 _ => {}

@@ -7,7 +7,7 @@ import type { ProjectId } from "./ProjectId";
 import type { Timestamp } from "./Timestamp";
 
 /**
- * Where the work in two workspaces meets, uncommitted work included.
+ * Where the work in two workspaces meets, or in one conflicts with its base branch, uncommitted work included.
  */
 export type WorkOverlap = { 
 /**
@@ -15,7 +15,7 @@ export type WorkOverlap = {
  */
 id: OverlapId, 
 /**
- * The project that both are in.
+ * The project that it is in.
  */
 project: ProjectId, 
 /**
@@ -23,9 +23,13 @@ project: ProjectId,
  */
 one: OverlapSide, 
 /**
- * The work of the other.
+ * The work of the other; absent for a conflict with the base branch.
  */
-other: OverlapSide, 
+other: OverlapSide | null, 
+/**
+ * The branch, for a conflict with the base branch.
+ */
+base: string | null, 
 /**
  * How they meet: the most severe of the places.
  */

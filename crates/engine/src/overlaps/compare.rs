@@ -17,6 +17,8 @@ pub enum MeetingKind {
     SameLines,
     /// The two changes exclude each other: git asks a person.
     Contradiction,
+    /// The changes conflict with what has come to the base branch: git asks a person.
+    Base,
 }
 
 impl MeetingKind {
@@ -51,7 +53,11 @@ impl fmt::Display for Meeting {
 
 /// Where the changes of two branches meet, in order of the paths. Both describe their changes against the same commit.
 pub fn overlaps(one: &Branch, other: &Branch) -> Vec<Meeting> {
-    let (a, b) = (Side::of(one), Side::of(other));
+    meetings(&Side::of(one), &Side::of(other))
+}
+
+/// Where the changes of two branches meet.
+pub(super) fn meetings(a: &Side<'_>, b: &Side<'_>) -> Vec<Meeting> {
     let mut found = BTreeSet::new();
     for (path, mine) in &a.old {
         if let Some(theirs) = b.old.get(path) {
@@ -60,10 +66,10 @@ pub fn overlaps(one: &Branch, other: &Branch) -> Vec<Meeting> {
     }
     for (path, mine) in &a.new {
         if let Some(theirs) = b.new.get(path) {
-            found.extend(same_target(path, (&a, mine), (&b, theirs)));
+            found.extend(same_target(path, (a, mine), (b, theirs)));
         }
     }
-    for (x, y) in [(&a, &b), (&b, &a)] {
+    for (x, y) in [(a, b), (b, a)] {
         found.extend(
             x.paths
                 .iter()
@@ -76,7 +82,7 @@ pub fn overlaps(one: &Branch, other: &Branch) -> Vec<Meeting> {
 }
 
 /// The changes of a branch by path.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     /// By the path that the common commit has.
     old: BTreeMap<&'a str, &'a Change>,
     /// The files that are new at their path.
@@ -87,7 +93,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(branch: &'a Branch) -> Self {
+    pub(super) fn of(branch: &'a Branch) -> Self {
         let old = branch.changes.iter().filter_map(|change| Some((change.old_path()?, change))).collect();
         let arrives = |change: &&Change| change.arrives();
         let new: BTreeMap<_, _> =

@@ -3,12 +3,16 @@
 //! Both branches describe their changes against the same commit, their merge base. What [`overlaps`] calls a conflict is
 //! what `git merge-tree` calls one.
 
+mod base;
 mod change;
 mod compare;
 mod folders;
+#[cfg(test)]
+mod hostile;
 mod lines;
 mod pair;
 
+pub use base::with_base;
 pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
 pub use compare::{Meeting, MeetingKind, overlaps};
-pub use pair::{Work, between, tells};
+pub use pair::{Prepared, Work, between, tells};

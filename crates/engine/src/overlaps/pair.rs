@@ -1,10 +1,11 @@
 //! Work that is described against several commits, and the one at which two works are compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use domain::Timestamp;
 
-use super::{Branch, Change, Meeting, MeetingKind, overlaps};
+use super::compare::{Side, meetings};
+use super::{Branch, Change, Meeting, MeetingKind};
 
 /// The work on a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,23 +17,29 @@ pub struct Work {
 }
 
 impl Work {
-    /// The commit at which both works are described and which git would merge from: the older one of their forks. `None`
-    /// if neither is part of the other's history, or a description is missing.
-    fn common<'a>(&'a self, other: &'a Self) -> Option<(&'a Branch, &'a Branch)> {
-        let at = |fork: &str| Some((self.against.get(fork)?, other.against.get(fork)?));
-        at(&self.fork).or_else(|| at(&other.fork))
+    /// Whether the branch has no changes of its own.
+    pub fn is_empty(&self) -> bool {
+        self.against.get(&self.fork).is_none_or(|own| own.changes.is_empty())
     }
 
-    /// Whether this work itself meets another there. Against an older commit, what others have changed since on the base
-    /// looks like changes of this work.
-    fn takes_part(&self, described: &Branch, meeting: &Meeting) -> bool {
-        let Some(own) = self.against.get(&self.fork) else { return true };
-        if !matches!(meeting.kind, MeetingKind::SameFile | MeetingKind::SameLines) {
-            return !own.changes.is_empty();
-        }
-        let touched: BTreeSet<&str> = own.changes.iter().flat_map(names).collect();
-        let mut there = described.changes.iter().filter(|change| names(change).any(|name| name == meeting.path));
-        touched.contains(meeting.path.as_str()) || there.any(|change| names(change).any(|name| touched.contains(name)))
+    /// The files of a description that this work itself changes. Against an older commit, what others have changed since
+    /// on the base looks like changes of this work.
+    fn own<'a>(&'a self, described: &'a Branch) -> Option<BTreeSet<&'a str>> {
+        let own = self.against.get(&self.fork)?;
+        let mut files: BTreeSet<&str> = own.changes.iter().flat_map(names).collect();
+        let same = |change: &&Change| names(change).any(|name| files.contains(name));
+        let there: Vec<&str> = described.changes.iter().filter(same).flat_map(names).collect();
+        files.extend(there);
+        Some(files)
+    }
+}
+
+/// Whether work that changes these files itself meets other work there.
+fn takes_part(own: Option<&BTreeSet<&str>>, meeting: &Meeting) -> bool {
+    let Some(own) = own else { return true };
+    match meeting.kind {
+        MeetingKind::SameFile | MeetingKind::SameLines => own.contains(meeting.path.as_str()),
+        _ => !own.is_empty(),
     }
 }
 
@@ -40,12 +47,61 @@ fn names(change: &Change) -> impl Iterator<Item = &str> {
     change.from.as_deref().into_iter().chain([change.path.as_str()])
 }
 
+/// A work that is prepared to be compared with many others.
+pub struct Prepared<'a> {
+    work: &'a Work,
+    /// By commit.
+    described: BTreeMap<&'a str, Described<'a>>,
+}
+
+struct Described<'a> {
+    branch: &'a Branch,
+    side: Side<'a>,
+    /// The names by which other work can meet it.
+    near: HashSet<&'a str>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Prepares a work.
+    pub fn new(work: &'a Work) -> Self {
+        let described = |(at, branch): (&'a String, &'a Branch)| {
+            let near = branch.changes.iter().flat_map(near).collect();
+            (at.as_str(), Described { branch, side: Side::of(branch), near })
+        };
+        Self { work, described: work.against.iter().map(described).collect() }
+    }
+
+    /// Where it meets another work; `None` if they cannot be compared yet.
+    ///
+    /// They are compared at the commit at which both are described and which git would merge from: the older one of their
+    /// forks. `None` if neither is part of the other's history, or a description is missing.
+    pub fn with(&self, other: &Work) -> Option<Vec<Meeting>> {
+        let at = |fork: &str| Some((self.described.get(fork)?, other.against.get(fork)?));
+        let (mine, theirs) = at(&self.work.fork).or_else(|| at(&other.fork))?;
+        if !theirs.changes.iter().flat_map(near).any(|name| mine.near.contains(name)) {
+            return Some(vec![]);
+        }
+        let mut met = meetings(&mine.side, &Side::of(theirs));
+        if !met.is_empty() {
+            let (mine, theirs) = (self.work.own(mine.branch), other.own(theirs));
+            met.retain(|meeting| takes_part(mine.as_ref(), meeting) && takes_part(theirs.as_ref(), meeting));
+        }
+        Some(met)
+    }
+}
+
+/// The names by which a change can meet others: its paths, and the folders that it may need or leave.
+fn near(change: &Change) -> impl Iterator<Item = &str> {
+    let arrives = change.arrives().then_some(change.path.as_str());
+    let folders = change.from.as_deref().into_iter().chain(arrives).flat_map(|path| {
+        std::iter::successors(path.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/')).map(|(folder, _)| folder)
+    });
+    names(change).chain(folders)
+}
+
 /// Where two works meet; `None` if they cannot be compared yet.
 pub fn between(one: &Work, other: &Work) -> Option<Vec<Meeting>> {
-    let (mine, theirs) = one.common(other)?;
-    let mut met = overlaps(mine, theirs);
-    met.retain(|meeting| one.takes_part(mine, meeting) && other.takes_part(theirs, meeting));
-    Some(met)
+    Prepared::new(one).with(other)
 }
 
 /// How long a conflict must have been gone before people are told of it again, in milliseconds.

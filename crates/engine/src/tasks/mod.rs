@@ -1,6 +1,5 @@
 //! Tasks: their state machine, and the decisions around it.
 
-pub mod conflict;
 pub mod criteria;
 pub mod edit;
 pub mod files;

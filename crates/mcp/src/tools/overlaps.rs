@@ -14,8 +14,8 @@ use crate::{project, schema};
 pub(super) static SPEC: Spec = Spec {
     name: "overlaps",
     title: "Overlaps with other work",
-    description: "Shows where your work meets the work of others, uncommitted changes included: files, lines, and \
-        whether git will report a conflict. Changes nothing. Look before you edit files that others may edit, and \
+    description: "Shows where your work meets the work of others or conflicts with its base branch, uncommitted changes \
+        included: files, lines, and whether git will report a conflict. Changes nothing. Look before you edit files that others may edit, and \
         before you report. Examples: {} for your activity, {\"all\": true} for the whole project.",
     schema: || {
         schema::object(
@@ -47,9 +47,13 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let next = match (found.len(), conflicts) {
         (0, _) => "Your work meets no other work. Continue.",
         (_, 0) => "git merges these changes. Continue, and keep your changes small in these files.",
+        _ if found.iter().all(|overlap| !overlap.kind.conflicts() || overlap.other.is_none()) => {
+            "git will report conflicts with the base branch. Commit your work and merge that branch into yours before \
+             you report."
+        }
         _ => {
             "git will report conflicts. Change other lines if you can, or agree with the other side with chat_send \
-             before you continue."
+             before you continue. Merge the base branch into yours if it is named."
         }
     };
     Ok(json!({ "overlaps": found.iter().map(|overlap| told(overlap, own)).collect::<Vec<_>>(), "next": next }))
@@ -69,11 +73,15 @@ pub(super) async fn news(desk: &Desk, activity: ActivityId) -> Vec<Value> {
 /// An overlap for models, from the side of an activity.
 fn told(overlap: &WorkOverlap, own: Option<ActivityId>) -> Value {
     let places: Vec<String> = overlap.places.iter().take(10).map(place).collect();
-    let (one, other) = (side(&overlap.one), side(&overlap.other));
+    let one = side(&overlap.one);
+    let other = match &overlap.other {
+        Some(other) => side(other),
+        None => json!({ "branch": overlap.base }),
+    };
     let mut value = json!({ "conflict": overlap.kind.conflicts(), "places": places });
     match own {
         Some(own) if own == overlap.one.activity => value["with"] = other,
-        Some(own) if own == overlap.other.activity => value["with"] = one,
+        Some(own) if overlap.other.as_ref().is_some_and(|other| other.activity == own) => value["with"] = one,
         _ => value["between"] = json!([one, other]),
     }
     value

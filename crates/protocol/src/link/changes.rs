@@ -1,7 +1,8 @@
-//! What a workspace changed, as far as it matters for conflicts.
+//! What a workspace changed.
 
 use serde::{Deserialize, Serialize};
 
+use super::WorkFacts;
 use crate::CheckedOut;
 
 /// What a workspace changed against the commit that it started from.
@@ -27,32 +28,26 @@ pub struct Changes {
     pub kept: Option<String>,
     /// The files.
     pub files: Vec<ChangedFile>,
+    /// The changes as they are compared with those of other reports: first against the base, then against those of the
+    /// named commits that are older. Empty without a repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<WorkFacts>,
     /// The patch, shortened.
     pub patch: String,
 }
 
-/// The changes of one file, as far as they can conflict.
+/// A file that was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// Its path.
+    /// Its path; where it was, if it is deleted.
     pub path: String,
-    /// Its path before, when it was renamed.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
-    pub change: String,
-    /// A hash of its content before; absent if it is new or unknown.
-    #[serde(default)]
-    pub before: Option<String>,
     /// A hash of its content now; absent if it is deleted.
     pub content: Option<String>,
-    /// The lines of the base that were changed, first and last; an insertion has the line before it twice.
-    pub ranges: Vec<(u32, u32)>,
 }
 
 /// Maximum number of changed files in a report's facts.
 pub const MAX_CHANGED_FILES: usize = 5000;
-/// Line ranges of all files together.
-pub const MAX_CHANGED_RANGES: usize = 20_000;
+/// Maximum length of their paths together.
+pub const MAX_CHANGED_BYTES: usize = 1024 * 1024;
 /// Bytes of the patch.
 pub const MAX_PATCH: usize = 64 * 1024;

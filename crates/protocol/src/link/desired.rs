@@ -140,6 +140,10 @@ pub struct DesiredCheck {
     /// The report's summary, for a commit of work that its agent could not commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// The commits that the work is described against, if they are older than its own base: other reports started from
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forks: Vec<String>,
 }
 
 /// A workspace as the hub wants it.

@@ -1,24 +1,16 @@
 //! The changes in a report, bounded in size.
 
-use protocol::link::{ChangedFile, Changes, MAX_CHANGED_FILES, MAX_CHANGED_RANGES};
-use worktree::{Examined, FileStatus};
+use protocol::link::{ChangedFile, Changes, MAX_CHANGED_BYTES, MAX_CHANGED_FILES};
+use worktree::{Examined, WorkFacts};
 
-use crate::workspaces::checked_out;
+use crate::workspaces::{checked_out, described};
 
-pub(super) fn told(found: &Examined) -> Changes {
-    let mut room = MAX_CHANGED_RANGES;
-    let files = found.files.iter().take(MAX_CHANGED_FILES).map(|file| {
-        // Without its lines, a file counts as changed completely.
-        let ranges = if file.ranges.len() <= room { file.ranges.clone() } else { Vec::new() };
-        room -= ranges.len();
-        ChangedFile {
-            path: file.path.to_string_lossy().into_owned(),
-            from: file.from.as_ref().map(|from| from.to_string_lossy().into_owned()),
-            change: word(file.status).to_owned(),
-            before: file.before.clone(),
-            content: file.content.clone(),
-            ranges,
-        }
+pub(super) fn told(found: &Examined, work: &[WorkFacts]) -> Changes {
+    let mut room = MAX_CHANGED_BYTES;
+    let named = found.files.iter().take(MAX_CHANGED_FILES).map_while(|file| {
+        let path = file.path.to_string_lossy().into_owned();
+        room = room.checked_sub(path.len())?;
+        Some(ChangedFile { path, content: file.content.clone() })
     });
     Changes {
         base: found.base.clone().unwrap_or_default(),
@@ -28,17 +20,30 @@ pub(super) fn told(found: &Examined) -> Changes {
         more_commits: found.new_commits.saturating_sub(u32::try_from(found.commits.len()).unwrap_or(u32::MAX)),
         tree: found.tree.clone(),
         kept: None,
-        files: files.collect(),
+        files: named.collect(),
+        work: described(work),
         patch: found.patch.clone(),
     }
 }
 
-fn word(status: FileStatus) -> &'static str {
-    match status {
-        FileStatus::Added => "added",
-        FileStatus::Modified => "modified",
-        FileStatus::Deleted => "deleted",
-        FileStatus::Renamed => "renamed",
-        FileStatus::TypeChanged => "type_changed",
+#[cfg(test)]
+mod tests {
+    use worktree::TouchedFile;
+
+    use super::*;
+
+    #[test]
+    fn a_hundred_thousand_files_fit_the_limits() {
+        for length in [10, 4000] {
+            let file = |at: usize| TouchedFile {
+                path: format!("{at:0length$}").into(),
+                from: None,
+                content: Some("a".repeat(40)),
+            };
+            let found = Examined { files: (0..100_000).map(file).collect(), ..Examined::default() };
+            let told = told(&found, &[]);
+            assert!(told.files.len() <= MAX_CHANGED_FILES && told.files.len() > 100);
+            assert!(serde_json::to_string(&told).unwrap().len() < protocol::link::MAX_LINK_FRAME / 2);
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use acceptance::{Judge, Site, judge};
-use protocol::link::{Changes, DesiredCheck, MAX_PATCH};
+use protocol::link::{Changes, DesiredCheck, MAX_FORKS, MAX_PATCH};
 use protocol::{Criterion, CriterionResult};
-use worktree::{Examined, Progress};
+use worktree::{Examined, Oid, Progress, WorkFacts};
 
 use super::{Checker, changes, commands, commit};
 use crate::machine::Machine;
@@ -30,7 +30,8 @@ pub(super) async fn perform(
         facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
     }
     let facts = Arc::new(facts);
-    let told = Changes { kept: keep(workspaces, check, &facts).await, ..changes::told(&facts) };
+    let work = described(workspaces, check, &facts).await?;
+    let told = Changes { kept: keep(workspaces, check, &facts).await, ..changes::told(&facts, &work) };
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
     let commands = commands::commands(checker, check, &place, runs, refused).await?;
     let repository = check.workspace.repository.is_some();
@@ -38,6 +39,16 @@ pub(super) async fn perform(
     let judge = Judge::new(vec![exe, judge::COMMAND.to_owned()]);
     let site = Site { tree: &place.path, repository, facts, judge, commands };
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
+}
+
+/// The work as the hub compares it with that of other reports.
+async fn described(workspaces: &Workspaces, check: &DesiredCheck, found: &Examined) -> Result<Vec<WorkFacts>, Unmade> {
+    if check.workspace.repository.is_none() {
+        return Ok(vec![]);
+    }
+    let forks: Vec<Oid> = check.forks.iter().take(MAX_FORKS).filter_map(|fork| fork.parse().ok()).collect();
+    let work = workspaces.worktrees.describe(check.workspace.workspace, found, &forks).await;
+    Ok(work.map_err(|error| error.to_string())?)
 }
 
 /// Keeps the work that is checked, for dependants and for landing; returns its commit.

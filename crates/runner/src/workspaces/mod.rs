@@ -30,6 +30,7 @@ pub(crate) use follow::follow_changes;
 pub(crate) use make::{Purpose, Unmade};
 pub(crate) use printed::{last_lines, printed};
 pub(crate) use save::checked_out;
+pub(crate) use work::described;
 
 /// The workspaces of this runner.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ impl Workspaces {
         // A deleted workspace has no work.
         let known = self.journal.workspace(workspace).await.ok().flatten();
         if known.is_some_and(|row| !row.cleaned) {
-            self.journal.tell(FactBody::WorkspaceWork { workspace, work: told(work) }).await;
+            self.journal.tell(FactBody::WorkspaceWork { workspace, work: described(work) }).await;
         }
     }
 }
@@ -79,7 +79,7 @@ impl Room {
 }
 
 /// The work as the hub takes it, within its limits.
-fn told(work: &[worktree::WorkFacts]) -> Vec<WorkFacts> {
+pub(crate) fn described(work: &[worktree::WorkFacts]) -> Vec<WorkFacts> {
     let mut room = Room { files: MAX_WORK_FILES, hunks: MAX_WORK_HUNKS, bytes: MAX_WORK_BYTES };
     work.iter()
         .take(MAX_FORKS + 1)
@@ -138,14 +138,14 @@ mod tests {
     #[test]
     fn a_hundred_thousand_files_and_a_million_places_fit_the_limits() {
         for (files, hunks) in [(100_000, 1), (10, 100_000), (1000, 1000)] {
-            let told = told(&[work(files, hunks), work(files, hunks)]);
+            let told = described(&[work(files, hunks), work(files, hunks)]);
             assert_eq!(told.len(), 2);
             assert!(told.iter().all(|work| work.truncated), "{files} {hunks}");
             let fact = FactBody::WorkspaceWork { workspace: WorkspaceId::generate(), work: told };
             let size = serde_json::to_string(&fact).unwrap().len();
             assert!(size < protocol::link::MAX_LINK_FRAME, "{files} {hunks}: {size}");
         }
-        let told = told(&[work(3, 2)]);
+        let told = described(&[work(3, 2)]);
         assert!(!told[0].truncated && told[0].files.len() == 3);
     }
 }

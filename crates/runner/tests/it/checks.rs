@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::{ApprovalKind, ProjectId, ReportId, TaskId};
 use protocol::Criterion;
-use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, StartFrom, Subject};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, LineFacts, StartFrom, Subject};
 
 use crate::hub::FakeHub;
 use crate::support::{TestRunner, bo, empty_workspace, fixture, git, repository, shell};
@@ -22,6 +22,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         sandbox: None,
         begin_told: false,
         summary: None,
+        forks: vec![],
     }
 }
 
@@ -71,6 +72,10 @@ async fn files_that_a_report_names_must_be_committed() {
 #[tokio::test]
 async fn a_report_is_checked_in_its_workspace_and_its_changes_are_reported() {
     let origin = fixture(&[("README.md", "one\ntwo\nthree\n"), ("old", "x\n")]);
+    let first = git(origin.path(), &["rev-parse", "HEAD"]);
+    std::fs::write(origin.path().join("more"), "x\ny\n").unwrap();
+    git(origin.path(), &["add", "-A"]);
+    git(origin.path(), &["commit", "-qm", "more"]);
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -88,7 +93,8 @@ async fn a_report_is_checked_in_its_workspace_and_its_changes_are_reported() {
         Criterion::OnlyTouches { globs: vec!["*".to_owned()] },
         Criterion::NoConflictWithBase {},
     ];
-    let check = DesiredCheck { begin_told: true, ..check(session.workspace.clone(), criteria) };
+    let forks = vec!["1".repeat(40), first.clone()];
+    let check = DesiredCheck { begin_told: true, forks, ..check(session.workspace.clone(), criteria) };
     hub.want_checked(vec![check.clone()]);
     let (results, changes) = hub.checked(&check).await.unwrap();
     let begun = |body: &FactBody| matches!(body, FactBody::Checking { report } if *report == check.report);
@@ -96,10 +102,15 @@ async fn a_report_is_checked_in_its_workspace_and_its_changes_are_reported() {
     let passed: Vec<_> = results.iter().map(|result| result.passed).collect();
     assert_eq!(passed, [Some(true), Some(false), Some(true), None, Some(true), Some(true)], "{results:?}");
     assert!(results[1].reason.contains("untracked"), "{}", results[1].reason);
-    let told: Vec<_> = changes.files.iter().map(|file| (file.path.as_str(), file.change.as_str())).collect();
-    assert_eq!(told, [("README.md", "modified"), ("new", "renamed"), ("untracked", "added")]);
-    assert_eq!(changes.files[0].ranges, [(2, 2)]);
-    assert_eq!(changes.files[1].from.as_deref(), Some("old"));
+    let told: Vec<_> = changes.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(told, ["README.md", "new", "untracked"]);
+    let [own, older] = changes.work.as_slice() else { panic!("{:?}", changes.work) };
+    assert_eq!((&own.against, &older.against), (&changes.base, &first));
+    let LineFacts::Changed { hunks } = &own.files[0].lines else { panic!("{own:?}") };
+    assert_eq!((hunks.len(), hunks[0].0, hunks[0].1), (1, 1, 2));
+    assert_eq!(own.files[1].from.as_deref(), Some("old"));
+    let paths: Vec<_> = older.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["README.md", "more", "new", "untracked"], "what main brought is among them");
     assert_eq!(changes.base, git(origin.path(), &["rev-parse", "HEAD"]));
     assert!(changes.head != changes.base && !changes.tree.is_empty());
     assert!(changes.patch.contains("-two\n+2\n"), "{}", changes.patch);

@@ -28,6 +28,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         sandbox: Some(sandbox),
         begin_told: false,
         summary: None,
+        forks: vec![],
     }
 }
 

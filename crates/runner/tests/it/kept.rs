@@ -71,6 +71,7 @@ fn check(workspace: &DesiredWorkspace, sandbox: Option<Sandbox>, line: &str) -> 
         sandbox,
         begin_told: false,
         summary: None,
+        forks: vec![],
     }
 }
 

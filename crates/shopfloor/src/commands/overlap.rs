@@ -1,4 +1,4 @@
-//! `shopfloor overlap`: where the work of activities meets, before it is merged.
+//! `shopfloor overlap`: where the work of activities meets, or conflicts with its base branch, before it is merged.
 
 use std::collections::HashMap;
 
@@ -101,9 +101,9 @@ async fn watch(filter: OverlapFilter, client: &Client, out: &Output) -> Result<(
 }
 
 fn wanted(overlap: &WorkOverlap, filter: OverlapFilter) -> bool {
-    let sides = [overlap.one.activity, overlap.other.activity];
+    let mut sides = overlap.other.iter().chain([&overlap.one]);
     filter.project.is_none_or(|project| project == overlap.project)
-        && filter.activity.is_none_or(|activity| sides.contains(&activity))
+        && filter.activity.is_none_or(|activity| sides.any(|side| side.activity == activity))
 }
 
 fn table(overlaps: &[WorkOverlap], out: &Output) -> String {
@@ -114,7 +114,7 @@ fn table(overlaps: &[WorkOverlap], out: &Output) -> String {
             overlap.id.into(),
             kind_cell(overlap),
             side(&overlap.one).into(),
-            side(&overlap.other).into(),
+            against(overlap).into(),
             summary(overlap).into(),
             when::relative(overlap.since, out.now).into(),
         ]);
@@ -127,7 +127,7 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
         ("id", overlap.id.into()),
         ("kind", kind_cell(overlap)),
         ("activity", side(&overlap.one).into()),
-        ("and", side(&overlap.other).into()),
+        ("and", against(overlap).into()),
         ("since", when::relative(overlap.since, out.now).into()),
     ];
     pairs.extend(overlap.ended_at.map(|at| ("ended", when::relative(at, out.now).into())));
@@ -145,7 +145,7 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
 fn line(overlap: &WorkOverlap, out: &Output) -> String {
     let clock = overlap.updated_at.to_string();
     let clock = clock.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&clock);
-    let (one, other) = (side(&overlap.one), side(&overlap.other));
+    let (one, other) = (side(&overlap.one), against(overlap));
     let text = format!("{}  {one} and {other}: {} ({})", word(overlap), summary(overlap), overlap.id);
     let shown = if overlap.ended_at.is_some() { Style::Dim } else { style(overlap.kind) };
     format!("{clock}Z  {}", shown.paint(&clean(&text).replace('\n', " "), out.color))
@@ -153,6 +153,14 @@ fn line(overlap: &WorkOverlap, out: &Output) -> String {
 
 fn side(side: &OverlapSide) -> String {
     format!("{} ({})", side.name, side.owner.name)
+}
+
+/// The other work, or the base branch.
+fn against(overlap: &WorkOverlap) -> String {
+    match &overlap.other {
+        Some(other) => side(other),
+        None => format!("branch {}", overlap.base.as_deref().unwrap_or_default()),
+    }
 }
 
 /// The first place and how many more there are.
@@ -176,6 +184,7 @@ fn word(overlap: &WorkOverlap) -> &'static str {
         (None, OverlapKind::SameFile) => "same file",
         (None, OverlapKind::RenamedUnder) => "renamed",
         (None, OverlapKind::SameLines | OverlapKind::Contradiction) => "conflict",
+        (None, OverlapKind::Base) => "base conflict",
     }
 }
 
@@ -186,4 +195,52 @@ fn kind_cell(overlap: &WorkOverlap) -> Cell {
 
 fn style(kind: OverlapKind) -> Style {
     if kind.conflicts() { Style::Red } else { Style::Plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{ActivityId, ProjectId, UserId, WorkspaceId};
+    use protocol::UserRef;
+
+    use super::*;
+
+    #[test]
+    fn a_conflict_with_the_base_names_the_branch() {
+        let at = Timestamp::from_millis(0);
+        let owner = UserRef { id: UserId::generate(), name: "Ada".into() };
+        let (activity, workspace) = (ActivityId::generate(), WorkspaceId::generate());
+        let one = OverlapSide { activity, name: "Count".into(), workspace, owner };
+        let place = |kind, lines: Option<(u32, u32)>| OverlapPlace {
+            path: "a.rs".into(),
+            kind,
+            first: lines.map(|lines| lines.0),
+            last: lines.map(|lines| lines.1),
+            why: "why".into(),
+        };
+        let met = WorkOverlap {
+            id: OverlapId::generate(),
+            project: ProjectId::generate(),
+            one: one.clone(),
+            other: None,
+            base: Some("main".into()),
+            kind: OverlapKind::Base,
+            places: vec![place(OverlapKind::Base, None)],
+            more: 1,
+            since: at,
+            updated_at: at,
+            ended_at: None,
+        };
+        assert_eq!(
+            (word(&met), against(&met), summary(&met)),
+            ("base conflict", "branch main".into(), "a.rs and 1 more".into())
+        );
+        let filter = |activity| OverlapFilter { activity: Some(activity), ..OverlapFilter::default() };
+        assert!(wanted(&met, filter(activity)) && !wanted(&met, filter(ActivityId::generate())));
+        let places = vec![place(OverlapKind::SameLines, Some((3, 5)))];
+        let pair = WorkOverlap { other: Some(one), base: None, kind: OverlapKind::SameLines, places, more: 0, ..met };
+        assert_eq!(
+            (word(&pair), against(&pair), summary(&pair)),
+            ("conflict", "Count (Ada)".into(), "a.rs:3-5".into())
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use domain::{ActivityStatus, OverlapKind, RunnerId, Visibility, WorkspaceId};
 use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, ProjectForks, WorkFacts};
-use protocol::{ActivityUpdate, Change, OverlapFilter, Project, WorkOverlap, verbs};
+use protocol::{ActivityUpdate, Change, GitStats, OverlapFilter, Project, WorkOverlap, verbs};
 use store::{Caller, EventBody, StoreError};
 
 use crate::execution::{Memory, in_project, project, runner, spawn};
@@ -16,7 +16,10 @@ both!(
     work_of_one_activity_does_not_meet_itself,
     the_work_of_an_abandoned_activity_meets_nothing,
     malformed_descriptions_are_ignored,
+    the_largest_description_is_stored_and_compared,
     nothing_is_left_of_a_deleted_workspace,
+    a_conflict_with_the_base_appears_and_ends,
+    a_conflict_with_the_base_ends_with_the_work,
 );
 
 const OLD: &str = "1111111111111111111111111111111111111111";
@@ -64,6 +67,15 @@ impl Pair {
         self.bo.0.happened(&self.fixture, FactBody::WorkspaceWork { workspace, work }).await;
     }
 
+    /// What git says of Bo's work and its base.
+    async fn bo_conflicts(&mut self, files: &[&str]) {
+        let conflicts = files.iter().map(|file| (*file).to_owned()).collect();
+        let stats = Some(GitStats { behind: 1, conflicts, ..GitStats::default() });
+        let (workspace, disk_bytes, saved_at) = (self.bo.1, None, None);
+        let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at };
+        self.bo.0.happened(&self.fixture, fact).await;
+    }
+
     async fn seen(&self, caller: &Caller) -> Vec<WorkOverlap> {
         let filter = OverlapFilter { project: Some(self.project.id), ..Default::default() };
         self.fixture.store.overlaps(caller, filter).await.unwrap()
@@ -100,7 +112,7 @@ async fn an_overlap_appears_and_ends(fixture: Fixture) {
     assert_eq!((found.kind, found.places.len()), (OverlapKind::SameLines, 1));
     let place = &found.places[0];
     assert_eq!((place.path.as_str(), place.first, place.last), ("a.rs", Some(11), Some(14)));
-    let names = [found.one.owner.name.as_str(), found.other.owner.name.as_str()];
+    let names = [found.one.owner.name.as_str(), found.other.as_ref().unwrap().owner.name.as_str()];
     assert!(names.contains(&"Ada") && names.contains(&"Bo"), "{names:?}");
     assert_eq!(pair.fixture.store.overlap(&pair.fixture.ada, found.id).await.unwrap(), found);
     // The same description again changes nothing.
@@ -251,6 +263,9 @@ async fn malformed_descriptions_are_ignored(fixture: Fixture) {
         vec![work(OLD, vec![edit(&"long/".repeat(1000), 1, 2, "y")])],
         vec![work(OLD, vec![edit("a.rs", 1, 2, &"y".repeat(1000))])],
         vec![work(OLD, (0..5000).map(|at| edit(&format!("f{at}"), 1, 2, "y")).collect())],
+        vec![work(OLD, vec![places(50_000)])],
+        vec![work(OLD, vec![places(25_000)]), work(NEW, vec![places(25_000)])],
+        vec![work(OLD, (0..200).map(|at| edit(&format!("{at}/{}", "x".repeat(4000)), 1, 2, "y")).collect())],
     ];
     for described in bad {
         pair.bo_did(described.clone()).await;
@@ -265,6 +280,40 @@ async fn malformed_descriptions_are_ignored(fixture: Fixture) {
     let strange = vec![edit("a.rs", u32::MAX, u32::MAX, "y"), FileFacts { before: None, ..edit(&long, 0, 0, "y") }];
     pair.bo_did(vec![work(OLD, strange)]).await;
     assert_eq!(pair.kinds().await, [OverlapKind::SameFile]);
+}
+
+async fn the_largest_description_is_stored_and_compared(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, true).await;
+    let strange = ["-x", "a\nb", "\u{fffd}", "Twin", "twin"];
+    let mut files: Vec<FileFacts> = strange.iter().map(|path| edit(path, 1, 2, "x")).collect();
+    files.push(places(30_000));
+    // Each of these names two thousand folders.
+    let deep = |at: u32| FileFacts { before: None, ..edit(&format!("{at}/{}f", "d/".repeat(2000)), 1, 2, "x") };
+    files.extend((0..40).map(deep));
+    files.extend((0..3900).map(|at| edit(&format!("f{at}"), 1, 2, "x")));
+    pair.ada_did(vec![work(OLD, files.clone())]).await;
+    for file in &mut files {
+        file.after.as_mut().unwrap().content.push('y');
+        if let LineFacts::Changed { hunks } = &mut file.lines {
+            hunks.iter_mut().for_each(|(_, _, new)| new.push('y'));
+        }
+    }
+    pair.bo_did(vec![work(OLD, files)]).await;
+    let found = pair.seen(&pair.fixture.ada).await.remove(0);
+    assert_eq!((found.kind, found.places.len()), (OverlapKind::Contradiction, 50));
+    assert!(found.more >= 3900, "{}", found.more);
+    let names = pair.fixture.raw().await.number("SELECT COUNT(*) FROM work_names").await;
+    assert!(names <= 2 * 20_000, "{names}");
+    pair.bo_did(vec![work(OLD, vec![edit("twin", 1, 2, "y")])]).await;
+    let found = pair.seen(&pair.fixture.ada).await.remove(0);
+    let paths: Vec<_> = found.places.iter().map(|place| place.path.as_str()).collect();
+    assert_eq!((paths, found.more), (vec!["twin"], 0), "another file than its twin");
+}
+
+/// A file that is changed in so many places.
+fn places(count: u32) -> FileFacts {
+    let hunks = (0..count).map(|at| (at * 3, at * 3 + 1, "y".to_owned())).collect();
+    FileFacts { lines: LineFacts::Changed { hunks }, ..edit("places", 1, 2, "y") }
 }
 
 async fn nothing_is_left_of_a_deleted_workspace(fixture: Fixture) {
@@ -283,4 +332,61 @@ async fn nothing_is_left_of_a_deleted_workspace(fixture: Fixture) {
     // Described while it was deleted.
     pair.bo_did(vec![work(OLD, vec![edit("a.rs", 1, 2, "y")])]).await;
     assert_eq!(pair.kinds().await, []);
+}
+
+async fn a_conflict_with_the_base_appears_and_ends(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, true).await;
+    pair.bo_conflicts(&[]).await;
+    assert_eq!(pair.kinds().await, []);
+    pair.bo_conflicts(&["b.rs", "a.rs"]).await;
+    let found = pair.seen(&pair.fixture.ada).await.remove(0);
+    assert_eq!((found.kind, found.one.workspace, found.other.clone()), (OverlapKind::Base, pair.bo.1, None));
+    assert_eq!(found.base.as_deref(), Some("main"));
+    let paths: Vec<_> = found.places.iter().map(|place| place.path.as_str()).collect();
+    assert_eq!(paths, ["a.rs", "b.rs"]);
+    assert_eq!(pair.fixture.store.overlap(&pair.fixture.ada, found.id).await.unwrap(), found);
+    let filter = OverlapFilter { activity: Some(found.one.activity), ..Default::default() };
+    assert_eq!(pair.fixture.store.overlaps(&pair.fixture.ada, filter).await.unwrap(), std::slice::from_ref(&found));
+    let said = pair.said().await;
+    assert_eq!(said, ["The work of Bo in `work of bo's` conflicts with `main`: `a.rs` and one more place."]);
+    // The same files again change nothing, and overlaps with other work are beside it.
+    let events = pair.fixture.heard().len();
+    pair.bo_conflicts(&["b.rs", "a.rs"]).await;
+    assert!(pair.fixture.heard().len() <= events + 1, "the workspace at most");
+    pair.ada_did(vec![work(OLD, vec![edit("a.rs", 1, 2, "x")])]).await;
+    pair.bo_did(vec![work(OLD, vec![edit("a.rs", 50, 52, "y")])]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Base, OverlapKind::SameFile], "conflicts first");
+    pair.bo_conflicts(&["a.rs"]).await;
+    let fewer = pair.fixture.store.overlap(&pair.fixture.ada, found.id).await.unwrap();
+    assert_eq!((fewer.places.len(), fewer.ended_at), (1, None));
+    pair.bo_conflicts(&[]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::SameFile]);
+    let ended = pair.fixture.store.overlap(&pair.fixture.ada, found.id).await.unwrap();
+    assert!(ended.ended_at.is_some());
+    pair.bo_conflicts(&["a.rs"]).await;
+    let again = pair.seen(&pair.fixture.ada).await.remove(0);
+    assert_eq!((again.id, again.kind, again.ended_at), (found.id, OverlapKind::Base, None));
+    assert_eq!(pair.said().await.len(), 1, "it was gone for a moment");
+}
+
+async fn a_conflict_with_the_base_ends_with_the_work(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, false).await;
+    let bo = pair.fixture.bo.clone();
+    let made = pair.fixture.store.workspace(&bo, pair.bo.1, domain::Action::SeeExecution).await.unwrap();
+    pair.bo_conflicts(&["a.rs"]).await;
+    assert_eq!(pair.seen(&bo).await.len(), 1, "Bo sees it without the project's execution");
+    assert_eq!(pair.said().await, Vec::<String>::new(), "not everybody may know");
+    for (status, expected) in
+        [(ActivityStatus::Completed, 0), (ActivityStatus::Active, 1), (ActivityStatus::Abandoned, 0)]
+    {
+        let input = ActivityUpdate { status: Some(status), ..Default::default() };
+        pair.fixture.done(&bo, verbs::ActivityUpdate { activity: made.activity, input }).await;
+        assert_eq!(pair.seen(&bo).await.len(), expected, "{status}");
+    }
+    let input = ActivityUpdate { status: Some(ActivityStatus::Active), ..Default::default() };
+    pair.fixture.done(&bo, verbs::ActivityUpdate { activity: made.activity, input }).await;
+    assert_eq!(pair.seen(&bo).await.len(), 1);
+    let workspace = pair.bo.1;
+    pair.bo.0.happened(&pair.fixture, FactBody::WorkspaceCleaned { workspace }).await;
+    assert_eq!(pair.seen(&bo).await.len(), 0);
 }

@@ -3,15 +3,25 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use worktree::{Examined, FileStatus};
+use worktree::{Examined, LineFacts};
 
 use crate::support::{Bench, git, write};
 
-type Touched = (String, FileStatus, Vec<(u32, u32)>);
+/// The changed files, with where they were before.
+fn touched(examined: &Examined) -> Vec<(&str, Option<&str>)> {
+    examined.files.iter().map(|file| (name(&file.path), file.from.as_deref().map(name))).collect()
+}
 
-fn touched(examined: &Examined) -> Vec<Touched> {
-    let each = examined.files.iter();
-    each.map(|file| (file.path.to_string_lossy().into_owned(), file.status, file.ranges.clone())).collect()
+fn name(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The changed lines of a description: the number of lines before a change, and up to its end.
+fn lines(lines: &LineFacts) -> Vec<(u32, u32)> {
+    match lines {
+        LineFacts::Changed(lines) => lines.iter().map(|(first, end, _)| (*first, *end)).collect(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -30,13 +40,11 @@ async fn examine_reports_changed_base_lines() {
     let found = bench.trees.examine(id, 1 << 16).await.unwrap();
     assert_eq!(
         touched(&found),
-        [
-            ("docs.md".into(), FileStatus::Renamed, vec![]),
-            ("link".into(), FileStatus::Added, vec![]),
-            ("new file".into(), FileStatus::Added, vec![]),
-            ("src/lib.rs".into(), FileStatus::Modified, vec![(2, 2), (3, 3)]),
-        ]
+        [("docs.md", Some("README.md")), ("link", None), ("new file", None), ("src/lib.rs", None)]
     );
+    let work = bench.trees.describe(id, &found, &[]).await.unwrap();
+    assert_eq!((work.len(), Some(work[0].against.to_string())), (1, found.base.clone()));
+    assert_eq!(lines(&work[0].facts.files[3].lines), [(1, 2), (3, 3)], "lines of the base");
     let names: Vec<&str> = found.paths.iter().filter_map(|path| path.to_str()).collect();
     assert_eq!(names, ["README.md", "docs.md", "link", "new file", "src/lib.rs"]);
     assert_eq!(found.uncommitted.len(), 4);
@@ -138,9 +146,10 @@ async fn odd_names_have_their_lines_too() {
         write(&made.path, name, "one\n2\nthree\n");
     }
     let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
-    assert_eq!(found.files.len(), names.len());
-    for file in &found.files {
-        assert_eq!(file.ranges, [(2, 2)], "{}", file.path.display());
+    let work = bench.trees.describe(made.facts.id, &found, &[]).await.unwrap().remove(0);
+    assert_eq!((found.files.len(), work.facts.files.len()), (names.len(), names.len()));
+    for file in &work.facts.files {
+        assert_eq!(lines(&file.lines), [(1, 2)], "{}", file.path.display());
         assert!(names.iter().any(|name| file.path == Path::new(name)));
     }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { overlap } from "../testing/samples";
-import { overlapped, overlapsOf, placeOf, signOf } from "./overlaps";
+import { nameOf, overlapped, overlapsOf, placeOf, signOf } from "./overlaps";
 
 describe("overlaps", () => {
   it("appear, change and disappear", () => {
@@ -16,7 +16,7 @@ describe("overlaps", () => {
       ["b", "a"],
     ] as const) {
       const found = overlapsOf(all, activity);
-      expect(found.map((one) => [one.overlap.id, one.theirs.activity])).toEqual([
+      expect(found.map((one) => [one.overlap.id, one.theirs?.activity])).toEqual([
         ["p", theirs],
         ["o", theirs],
       ]);
@@ -28,6 +28,14 @@ describe("overlaps", () => {
     expect(signOf(overlapped(new Map(), overlap("o", { kind: "same_file" })), "p")).toBeNull();
     expect(signOf(overlapped(new Map(), overlap("o")), "p")).toBe("1 conflict ahead");
     expect(signOf(overlapped(new Map(), overlap("o")), "q")).toBeNull();
+  });
+
+  it("with the base branch are shown on the one activity and on the floor", () => {
+    const base = overlap("o", { kind: "base", other: null, base: "main" });
+    const known = overlapped(new Map(), base);
+    expect(overlapsOf(known, "a").map((one) => [one.theirs, nameOf(one)])).toEqual([[null, "main"]]);
+    expect(overlapsOf(known, "b")).toEqual([]);
+    expect(signOf(known, "p")).toBe("1 conflict ahead");
   });
 
   it("name their lines", () => {

@@ -20,18 +20,19 @@ export function overlapped(
 
 /** Whether git cannot merge the two. */
 export function conflicts(kind: OverlapKind): boolean {
-  return kind === "same_lines" || kind === "contradiction";
+  return kind !== "same_file" && kind !== "renamed_under";
 }
 
-/** An overlap from one side. */
-export type Met = { overlap: WorkOverlap; mine: OverlapSide; theirs: OverlapSide };
+/** An overlap from one side; a conflict with the base branch has no other one. */
+export type Met = { overlap: WorkOverlap; mine: OverlapSide; theirs: OverlapSide | null };
 
 /** The overlaps of an activity, conflicts first. */
 export function overlapsOf(known: ReadonlyMap<OverlapId, WorkOverlap>, activity: ActivityId): Met[] {
   return [...known.values()]
     .flatMap((overlap): Met[] => {
       if (overlap.one.activity === activity) return [{ overlap, mine: overlap.one, theirs: overlap.other }];
-      if (overlap.other.activity === activity) return [{ overlap, mine: overlap.other, theirs: overlap.one }];
+      if (overlap.other?.activity === activity)
+        return [{ overlap, mine: overlap.other, theirs: overlap.one }];
       return [];
     })
     .sort((a, b) => {
@@ -52,7 +53,13 @@ export const OVERLAP_WORD: Record<OverlapKind, string> = {
   renamed_under: "Renamed",
   same_lines: "Will conflict",
   contradiction: "Will conflict",
+  base: "Conflicts with its base",
 };
+
+/** What the work meets: another activity, or a branch. */
+export function nameOf({ overlap, theirs }: Met): string {
+  return theirs?.name ?? overlap.base ?? "";
+}
 
 /** A place as a person reads it: calc.py:3-5. */
 export function placeOf({ path, first, last }: OverlapPlace): string {

@@ -377,6 +377,7 @@ export function overlap(id: string, more: Partial<WorkOverlap> = {}): WorkOverla
     project: "p",
     one: side("a"),
     other: side("b"),
+    base: null,
     kind: "same_lines",
     places: [
       { path: "calc.py", kind: "same_lines", first: 1, last: 1, why: "both branches change these lines" },

@@ -78,7 +78,7 @@ fn of_fact(fact: &FactBody) -> &'static str {
         FactBody::SessionLimited { .. } => "one outage for each runner and agent; words are cut",
         FactBody::Checking { .. } | FactBody::WorkspaceCleaned { .. } => "once",
         FactBody::Checked { .. } => {
-            "one result of 4,000 characters for each criterion; 5,000 files, 20,000 ranges, 64 KiB of the patch"
+            "one result of 4,000 characters for each criterion; 5,000 files, the work as above, 64 KiB of the patch"
         }
         FactBody::CheckFailed { .. } => "4,000 characters",
         FactBody::ApprovalWanted { .. } => "64 for each session or report, of 32 Ki characters",

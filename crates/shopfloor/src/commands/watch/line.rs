@@ -145,7 +145,9 @@ fn describe(delta: &Delta, names: &Names) -> String {
                 (None, true) => "conflict",
                 (None, false) => "change the same files",
             };
-            format!("overlap   \"{}\" and \"{}\" {what} ({})", overlap.one.name, overlap.other.name, overlap.id)
+            let other = overlap.other.as_ref().map(|other| &other.name).or(overlap.base.as_ref());
+            let other = other.map_or("", String::as_str);
+            format!("overlap   \"{}\" and \"{other}\" {what} ({})", overlap.one.name, overlap.id)
         }
         Change::Tasks { tasks } => work::tasks(tasks, names),
         Change::Workers { workers } => work::workers(workers, names),

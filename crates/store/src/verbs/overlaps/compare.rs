@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 
 use domain::text::plain;
 use domain::{ActivityId, OverlapKind, WorkspaceId};
-use engine::overlaps::{self, Meeting, MeetingKind, Work};
+use engine::overlaps::{Meeting, MeetingKind, Prepared};
 use protocol::OverlapPlace;
 use protocol::link::WorkFacts;
 
-use super::{rows, work};
+use super::rows::Against;
+use super::{base, rows, work};
 use crate::StoreError;
 use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
 
-/// Maximum number of works that one is compared with.
-const COMPARED: u32 = 500;
+/// Maximum number of works that one is compared with, and how many are read at once.
+const COMPARED: usize = 1000;
+const READ: usize = 100;
 /// Maximum number of places that are stored.
 const PLACES: usize = 50;
 
@@ -28,7 +30,7 @@ pub(super) async fn again(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(),
         }
     }
     for (other, places) in found {
-        rows::keep(tx, (workspace, other), known.get(&other), places).await?;
+        rows::keep(tx, workspace, Against::Work(other), known.get(&other), places).await?;
     }
     Ok(())
 }
@@ -40,13 +42,16 @@ pub(crate) async fn turned(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), 
     for row in tx.read().all(sql, vec![text(activity)]).await? {
         again(tx, row.parsed("workspace")?).await?;
     }
-    Ok(())
+    base::turned(tx, activity).await
 }
 
 /// The work in a workspace is over: nothing meets it any more.
 pub(crate) async fn over(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), StoreError> {
     for row in rows::of(tx.read(), workspace).await?.values().filter(|row| row.ended_at.is_none()) {
         rows::end(tx, row).await?;
+    }
+    if let Some(row) = rows::with_base(tx.read(), workspace).await?.filter(|row| row.ended_at.is_none()) {
+        rows::end(tx, &row).await?;
     }
     tx.run("DELETE FROM work_names WHERE workspace = $1", vec![text(workspace)]).await?;
     tx.run("DELETE FROM workspace_work WHERE workspace = $1", vec![text(workspace)]).await.map(|_| ())
@@ -67,24 +72,31 @@ async fn meetings(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<BTre
                 AND a.status <> 'abandoned'";
     let Some(row) = c.first(mine, vec![text(workspace)]).await? else { return Ok(BTreeMap::new()) };
     let Some(mine) = work::work(row.json::<Vec<WorkFacts>>("work")?) else { return Ok(BTreeMap::new()) };
+    let mine = Prepared::new(&mine);
     let others = "SELECT f.workspace, f.work FROM workspace_work f JOIN workspaces w ON w.id = f.workspace \
                   JOIN activities a ON a.id = w.activity JOIN workspaces m ON m.id = $1 \
                   WHERE f.workspace IN (SELECT o.workspace FROM work_names n \
                   JOIN work_names o ON o.project = n.project AND o.name = n.name WHERE n.workspace = $1) \
                   AND f.workspace <> $1 AND w.activity <> m.activity AND w.status <> 'cleaned' \
-                  AND a.status <> 'abandoned' ORDER BY f.updated_at DESC, f.workspace LIMIT $2";
+                  AND a.status <> 'abandoned' ORDER BY f.updated_at DESC, f.workspace LIMIT $2 OFFSET $3";
     let mut found = BTreeMap::new();
-    for row in c.all(others, args![workspace.to_string(), COMPARED]).await? {
-        let theirs = work::work(row.json::<Vec<WorkFacts>>("work")?);
-        if let Some(places) = theirs.and_then(|theirs| places(&mine, &theirs)) {
-            found.insert(row.parsed("workspace")?, places);
+    for at in (0..COMPARED).step_by(READ) {
+        let rows = c.all(others, args![workspace.to_string(), READ as u64, at as u64]).await?;
+        for row in &rows {
+            let theirs = work::work(row.json::<Vec<WorkFacts>>("work")?);
+            if let Some(places) = theirs.and_then(|theirs| shown(mine.with(&theirs)?)) {
+                found.insert(row.parsed("workspace")?, places);
+            }
+        }
+        if rows.len() < READ {
+            break;
         }
     }
     Ok(found)
 }
 
-fn places(mine: &Work, theirs: &Work) -> Option<Places> {
-    let mut met = overlaps::between(mine, theirs)?;
+/// The most severe places, and how many others there are; `None` without any.
+pub(super) fn shown(mut met: Vec<Meeting>) -> Option<Places> {
     met.sort_by(|one, other| other.kind.cmp(&one.kind).then_with(|| one.cmp(other)));
     let kind = kind(met.first()?.kind);
     let more = u32::try_from(met.len().saturating_sub(PLACES)).unwrap_or(u32::MAX);
@@ -107,5 +119,6 @@ fn kind(kind: MeetingKind) -> OverlapKind {
         MeetingKind::RenamedUnder => OverlapKind::RenamedUnder,
         MeetingKind::SameLines => OverlapKind::SameLines,
         MeetingKind::Contradiction => OverlapKind::Contradiction,
+        MeetingKind::Base => OverlapKind::Base,
     }
 }

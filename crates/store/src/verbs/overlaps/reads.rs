@@ -26,9 +26,9 @@ pub(crate) async fn current(c: &mut Connection<'_>, only: Option<ProjectId>) -> 
     c.all(&sql, values).await?.iter().map(view).collect()
 }
 
-/// Whether the caller may see the work of both.
+/// Whether the caller may see all work in it.
 pub(crate) fn visible(caller: &Caller, facts: Option<&ProjectFacts>, overlap: &WorkOverlap) -> bool {
-    [&overlap.one, &overlap.other].iter().all(|side| sees(caller, facts, side.owner.id))
+    overlap.other.iter().chain([&overlap.one]).all(|side| sees(caller, facts, side.owner.id))
 }
 
 impl Store {

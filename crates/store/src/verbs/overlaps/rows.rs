@@ -17,10 +17,21 @@ use crate::verbs::{chat, projects, users};
 
 pub(super) const COLUMNS: &str = "SELECT o.id, o.project, o.kind, o.places, o.more, o.since, o.updated_at, o.ended_at, \
     o.told_at, o.gone_since, o.one, ow.activity AS one_activity, oa.content AS one_content, ow.owner AS one_owner, \
-    ou.name AS one_owner_name, o.other, tw.activity AS other_activity, ta.content AS other_content, \
+    ou.name AS one_owner_name, o.base, o.other, tw.activity AS other_activity, ta.content AS other_content, \
     tw.owner AS other_owner, tu.name AS other_owner_name FROM work_overlaps o \
     JOIN workspaces ow ON ow.id = o.one JOIN activities oa ON oa.id = ow.activity JOIN users ou ON ou.id = ow.owner \
-    JOIN workspaces tw ON tw.id = o.other JOIN activities ta ON ta.id = tw.activity JOIN users tu ON tu.id = tw.owner";
+    LEFT JOIN workspaces tw ON tw.id = o.other LEFT JOIN activities ta ON ta.id = tw.activity \
+    LEFT JOIN users tu ON tu.id = tw.owner";
+
+/// What work meets.
+pub(super) enum Against {
+    /// The work in another workspace.
+    Work(WorkspaceId),
+    /// Its base branch, with this name.
+    Base(String),
+}
+
+const KNOWN: &str = "id, kind, places, more, base, ended_at, told_at, gone_since FROM work_overlaps";
 
 /// A stored overlap.
 pub(super) struct Known {
@@ -28,6 +39,7 @@ pub(super) struct Known {
     kind: OverlapKind,
     places: String,
     more: u32,
+    base: Option<String>,
     pub(super) ended_at: Option<Timestamp>,
     told_at: Option<Timestamp>,
     gone_since: Option<Timestamp>,
@@ -47,7 +59,8 @@ pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
         id: row.parsed("id")?,
         project: row.parsed("project")?,
         one: side("one")?,
-        other: side("other")?,
+        other: row.text_or_none("other")?.map(|_| side("other")).transpose()?,
+        base: row.text_or_none("base")?,
         kind: row.parsed("kind")?,
         places: row.json("places")?,
         more: row.count("more")?,
@@ -57,28 +70,37 @@ pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
     })
 }
 
-/// The overlaps of a workspace, by the other one; also those that ended.
+/// The overlaps of a workspace with others, by the other one; also those that ended.
 pub(super) async fn of(
     c: &mut Connection<'_>,
     workspace: WorkspaceId,
 ) -> Result<BTreeMap<WorkspaceId, Known>, StoreError> {
-    let sql = "SELECT id, one, other, kind, places, more, ended_at, told_at, gone_since FROM work_overlaps \
-               WHERE one = $1 OR other = $1";
+    let sql = format!("SELECT one, other, {KNOWN} WHERE other IS NOT NULL AND (one = $1 OR other = $1)");
     let mut found = BTreeMap::new();
-    for row in c.all(sql, vec![text(workspace)]).await? {
+    for row in c.all(&sql, vec![text(workspace)]).await? {
         let (one, other): (WorkspaceId, WorkspaceId) = (row.parsed("one")?, row.parsed("other")?);
-        let known = Known {
-            id: row.parsed("id")?,
-            kind: row.parsed("kind")?,
-            places: row.text("places")?,
-            more: row.count("more")?,
-            ended_at: row.time_or_none("ended_at")?,
-            told_at: row.time_or_none("told_at")?,
-            gone_since: row.time_or_none("gone_since")?,
-        };
-        found.insert(if one == workspace { other } else { one }, known);
+        found.insert(if one == workspace { other } else { one }, known(&row)?);
     }
     Ok(found)
+}
+
+/// The conflict of a workspace with its base branch; also one that ended.
+pub(super) async fn with_base(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Option<Known>, StoreError> {
+    let sql = format!("SELECT {KNOWN} WHERE one = $1 AND other IS NULL");
+    c.first(&sql, vec![text(workspace)]).await?.as_ref().map(known).transpose()
+}
+
+fn known(row: &Row) -> Result<Known, StoreError> {
+    Ok(Known {
+        id: row.parsed("id")?,
+        kind: row.parsed("kind")?,
+        places: row.text("places")?,
+        more: row.count("more")?,
+        base: row.text_or_none("base")?,
+        ended_at: row.time_or_none("ended_at")?,
+        told_at: row.time_or_none("told_at")?,
+        gone_since: row.time_or_none("gone_since")?,
+    })
 }
 
 /// An overlap has ended.
@@ -89,16 +111,22 @@ pub(super) async fn end(tx: &mut Tx<'_>, known: &Known) -> Result<(), StoreError
     announce(tx, known.id).await.map(|_| ())
 }
 
-/// Stores where two works meet, announces it if it is new, and tells the chat of a new conflict.
+/// Stores where work meets something, announces it if it is new, and tells the chat of a new conflict.
 pub(super) async fn keep(
     tx: &mut Tx<'_>,
-    (mine, theirs): (WorkspaceId, WorkspaceId),
+    mine: WorkspaceId,
+    against: Against,
     known: Option<&Known>,
     found: Places,
 ) -> Result<(), StoreError> {
     let places = to_json(&found.places);
+    let (one, other, base) = match against {
+        Against::Work(theirs) => (mine.min(theirs), Some(mine.max(theirs).to_string()), None),
+        Against::Base(name) => (mine, None, Some(name)),
+    };
     let same = |known: &&Known| {
-        known.ended_at.is_none() && (known.kind, &known.places, known.more) == (found.kind, &places, found.more)
+        let before = (known.kind, &known.places, known.more, &known.base);
+        known.ended_at.is_none() && before == (found.kind, &places, found.more, &base)
     };
     if known.filter(same).is_some() {
         return Ok(());
@@ -116,18 +144,18 @@ pub(super) async fn keep(
         Some(known) => {
             let sql = "UPDATE work_overlaps SET kind = $1, places = $2, more = $3, \
                        since = CASE WHEN ended_at IS NULL THEN since ELSE $4 END, updated_at = $4, ended_at = NULL, \
-                       told_at = $5, gone_since = $6 WHERE id = $7";
-            let values = args![found.kind.word(), places, found.more, tx.now, told, gone, known.id.to_string()];
+                       told_at = $5, gone_since = $6, base = $7 WHERE id = $8";
+            let values = args![found.kind.word(), places, found.more, tx.now, told, gone, base, known.id.to_string()];
             tx.run(sql, values).await?;
             known.id
         }
         None => {
             let id = OverlapId::generate();
-            let sql = "INSERT INTO work_overlaps (id, project, one, other, kind, places, more, since, updated_at, \
-                       told_at, gone_since) SELECT $1, w.project, $2, $3, $4, $5, $6, $7, $7, $8, $9 FROM workspaces w \
-                       WHERE w.id = $2";
-            let (one, other) = (mine.min(theirs).to_string(), mine.max(theirs).to_string());
-            let values = args![id.to_string(), one, other, found.kind.word(), places, found.more, tx.now, told, gone];
+            let sql = "INSERT INTO work_overlaps (id, project, one, other, base, kind, places, more, since, updated_at, \
+                       told_at, gone_since) SELECT $1, w.project, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10 \
+                       FROM workspaces w WHERE w.id = $2";
+            let (one, kind) = (one.to_string(), found.kind.word());
+            let values = args![id.to_string(), one, other, base, kind, places, found.more, tx.now, told, gone];
             tx.run(sql, values).await?;
             id
         }
@@ -139,14 +167,14 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// Announces an overlap to those who may see the work of both.
+/// Announces an overlap to those who may see all work in it.
 async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(id)]).await?;
     let Some(overlap) = row.as_ref().map(view).transpose()? else { return Ok(None) };
     let project = overlap.project;
     // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
     // shared.
-    let owner = match overlap.one.owner.id == overlap.other.owner.id {
+    let owner = match overlap.other.iter().all(|other| other.owner.id == overlap.one.owner.id) {
         true => Some(overlap.one.owner.id),
         false => projects::facts_of(tx.read(), project).await?.map(|facts| facts.owner),
     };
@@ -168,7 +196,6 @@ async fn tell_chat(tx: &mut Tx<'_>, overlap: &WorkOverlap) -> Result<(), StoreEr
     if !shared(tx.read(), overlap.project).await? {
         return Ok(());
     }
-    let (one, other) = (&overlap.one, &overlap.other);
     let place = overlap.places.first().map(|place| match (place.first, place.last) {
         (Some(first), Some(last)) if first != last => format!("`{}`, lines {first} to {last}", place.path),
         (Some(first), _) => format!("`{}`, line {first}", place.path),
@@ -180,14 +207,12 @@ async fn tell_chat(tx: &mut Tx<'_>, overlap: &WorkOverlap) -> Result<(), StoreEr
         1 => " and one more place".to_owned(),
         more => format!(" and {more} more places"),
     };
-    let content = format!(
-        "The work of {} in `{}` conflicts with that of {} in `{}`: {}{more}.",
-        one.owner.name,
-        one.name,
-        other.owner.name,
-        other.name,
-        place.unwrap_or_default()
-    );
+    let with = match (&overlap.other, &overlap.base) {
+        (Some(other), _) => format!("that of {} in `{}`", other.owner.name, other.name),
+        (None, base) => format!("`{}`", base.as_deref().unwrap_or_default()),
+    };
+    let (one, place) = (&overlap.one, place.unwrap_or_default());
+    let content = format!("The work of {} in `{}` conflicts with {with}: {place}{more}.", one.owner.name, one.name);
     chat::say(tx, overlap.project, &content).await
 }
 

@@ -62,6 +62,23 @@ async fn forks_in(c: &mut Connection<'_>, project: ProjectId) -> Result<BTreeSet
     rows.iter().map(|row| row.text("fork")).collect()
 }
 
+/// Maximum number of reports whose base is named.
+const REPORTS: u32 = 200;
+
+/// The commits that the work of a report is described against: where other branches and other reports' work left the
+/// base, the most common ones first.
+pub(crate) async fn of_reports(c: &mut Connection<'_>, project: ProjectId) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT named.fork FROM (SELECT f.fork, f.updated_at AS at FROM workspace_work f \
+               JOIN workspaces w ON w.id = f.workspace WHERE f.project = $1 AND w.status <> 'cleaned' UNION ALL \
+               SELECT n.base AS fork, n.at FROM (SELECT r.base, r.at FROM reports r WHERE r.project = $1 AND \
+               r.changes IS NOT NULL AND r.base IS NOT NULL AND r.verdict IN ('accepted', 'pending') AND NOT EXISTS \
+               (SELECT 1 FROM landings l WHERE l.report = r.id AND l.state = 'landed') \
+               ORDER BY r.at DESC LIMIT $2) n) named \
+               GROUP BY named.fork ORDER BY COUNT(*) DESC, MAX(named.at) DESC, named.fork LIMIT $3";
+    let rows = c.all(sql, args![project.to_string(), REPORTS, MAX_FORKS as u64]).await?;
+    rows.iter().map(|row| row.text("fork")).collect()
+}
+
 /// The runners that have live workspaces of a project.
 async fn runners(c: &mut Connection<'_>, project: ProjectId) -> Result<Vec<RunnerId>, StoreError> {
     let sql = "SELECT DISTINCT w.runner FROM workspaces w JOIN runners r ON r.id = w.runner \

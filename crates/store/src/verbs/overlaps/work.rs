@@ -14,7 +14,7 @@ const HASH: usize = 64;
 const NAME: usize = 512;
 
 /// Why a description is refused; `None` if it is well-formed.
-pub(super) fn fault(work: &[WorkFacts]) -> Option<&'static str> {
+pub(crate) fn fault(work: &[WorkFacts]) -> Option<&'static str> {
     let files = || work.iter().flat_map(|work| &work.files);
     let hunks = |file: &FileFacts| match &file.lines {
         LineFacts::Changed { hunks } => hunks.len(),
@@ -79,7 +79,7 @@ fn kind(mode: &str) -> Option<EntryKind> {
 }
 
 /// The work as the comparison takes it; `None` without any description.
-pub(super) fn work(described: Vec<WorkFacts>) -> Option<Work> {
+pub(crate) fn work(described: Vec<WorkFacts>) -> Option<Work> {
     let fork = described.first()?.against.clone();
     Some(Work { fork, against: described.into_iter().map(|work| (work.against.clone(), branch(work))).collect() })
 }
@@ -104,18 +104,21 @@ fn change(file: FileFacts) -> Change {
     }
 }
 
+/// Maximum number of names of a work; folders beyond it are left out. Someone could make a thousand folders with one path.
+const NAMES: usize = 20_000;
+
 /// The files and folders that a work touches: two works without a common name do not meet.
 pub(super) fn names(described: &[WorkFacts]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for file in described.iter().flat_map(|work| &work.files) {
-        names.insert(short(&file.path));
+    let files = || described.iter().flat_map(|work| &work.files);
+    let mut names: BTreeSet<String> =
+        files().flat_map(|file| file.from.iter().chain([&file.path])).map(|path| short(path)).collect();
+    for file in files() {
         let arrives = file.before.is_none() || file.from.is_some();
         // A file may arrive where another work has a folder, or in a folder that another work moves.
         let folders = file.from.iter().chain(arrives.then_some(&file.path));
         for path in folders {
-            names.insert(short(path));
             let mut rest = path.as_str();
-            while let Some((folder, _)) = rest.rsplit_once('/') {
+            while let Some((folder, _)) = rest.rsplit_once('/').filter(|_| names.len() < NAMES) {
                 names.insert(short(folder));
                 rest = folder;
             }

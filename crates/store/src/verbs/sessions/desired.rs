@@ -1,5 +1,7 @@
 //! The desired state of a runner.
 
+use std::collections::HashMap;
+
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::workers::liveness::sign_seconds;
 use protocol::link::{
@@ -225,12 +227,18 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
          t.status IN ('reported', 'validating', 'escalated') AND NOT EXISTS (SELECT 1 FROM landings l WHERE \
          l.report = r.id) ORDER BY r.at, r.id"
     );
-    let mut checks = Vec::new();
+    let (mut checks, mut forks) = (Vec::new(), HashMap::<ProjectId, Vec<String>>::new());
     for row in c.all(&sql, vec![text(runner)]).await? {
         let asked: Option<EscalationContext> = json_or_none(&row, "asked")?;
         let waits = asked.is_some_and(|context| context.runner == Some(runner));
         if waits || row.text("status")? != TaskStatus::Escalated.word() {
-            checks.push(check(&row)?);
+            let project = row.parsed("project")?;
+            let known = match forks.get(&project) {
+                Some(known) => Vec::clone(known),
+                None => overlaps::of_reports(c, project).await?,
+            };
+            forks.insert(project, known.clone());
+            checks.push(DesiredCheck { forks: known, ..check(&row)? });
         }
     }
     Ok(checks)
@@ -250,6 +258,7 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         sandbox: check_sandbox(row, &authors)?,
         begin_told: true,
         summary: Some(row.text("summary")?),
+        forks: vec![],
     })
 }
 

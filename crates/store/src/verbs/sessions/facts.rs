@@ -171,9 +171,12 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
                 stats: stats.clone().map(bounded).or(before.stats.clone()),
                 disk_bytes: disk_bytes.or(before.disk_bytes),
                 saved_at: saved_at.map(|at| honest(at, before.created_at, tx.now)).or(before.saved_at),
-                ..before
+                ..before.clone()
             };
-            workspaces::update(tx, after).await
+            let conflicts = |of: &Workspace| of.stats.as_ref().map_or(vec![], |stats| stats.conflicts.clone());
+            let turned = conflicts(&after) != conflicts(&before);
+            workspaces::update(tx, after).await?;
+            if turned { overlaps::counted(tx, before.id).await } else { Ok(()) }
         }
         FactBody::WorkspaceWork { workspace, work } => {
             let known = own_workspace(tx, runner, *workspace).await?;

@@ -1,11 +1,12 @@
 //! Reports that runners check.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerStatus};
-use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
+use protocol::link::{Changes, CheckTrouble, FactBody};
 use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd, WorkerStop, verbs};
 
 use store::Caller;
 
+use super::conflicts::changes;
 use super::{Shop, checked, plain};
 use crate::execution::runner;
 use crate::fixture::Fixture;
@@ -15,14 +16,8 @@ both!(
     a_task_refused_too_often_goes_to_another_worker_and_then_to_a_person,
     a_worker_without_progress_loses_its_task,
     a_stuck_task_is_escalated_once,
-    conflicting_outputs_are_escalated,
     only_people_with_access_to_the_session_see_patches,
     only_people_with_access_to_the_session_see_command_output,
-    reports_that_wait_for_a_person_are_compared_too,
-    reports_without_criteria_to_check_are_compared_too,
-    a_report_that_cannot_be_compared_is_judged_without_it,
-    outputs_from_different_commits_are_compared_in_files_that_began_alike,
-    an_output_does_not_conflict_with_one_that_it_builds_on,
     a_report_is_judged_even_if_its_worker_is_stopped,
     an_uncheckable_report_is_escalated,
     only_the_checking_runner_reports_the_result,
@@ -31,19 +26,6 @@ both!(
 
 fn result(passed: bool, reason: &str) -> CriterionResult {
     CriterionResult { criterion: 0, passed: Some(passed), reason: reason.into() }
-}
-
-fn changes(tree: &str, lines: (u32, u32)) -> Changes {
-    let file = ChangedFile {
-        path: "src/a.rs".into(),
-        from: None,
-        change: "modified".into(),
-        before: None,
-        content: Some(tree.into()),
-        ranges: vec![lines],
-    };
-    let (base, head) = ("b0".into(), format!("h-{tree}"));
-    Changes { base, head, tree: tree.into(), files: vec![file], patch: format!("+{tree}"), ..Changes::default() }
 }
 
 impl Shop {
@@ -168,117 +150,6 @@ async fn a_stuck_task_is_escalated_once(fixture: Fixture) {
     shop.finishes(task, "All done!").await;
     shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count(), 2);
-}
-
-async fn conflicting_outputs_are_escalated(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(2).await;
-    let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
-    shop.dispatch().await;
-    for (index, task) in tasks.iter().enumerate() {
-        shop.finishes(*task, "Done.").await;
-        let change = changes(&format!("t{index}"), (10, 12));
-        shop.found(*task, true, "fine", Some(change)).await;
-    }
-    assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Done);
-    let second = shop.detail(tasks[1]).await;
-    assert_eq!(second.task.status, TaskStatus::Escalated);
-    let asked = &second.escalations[0];
-    assert_eq!(asked.kind, EscalationKind::SameLines);
-    assert_eq!(asked.context.other_task, Some(tasks[0]));
-    let patches = (asked.context.diff.as_deref(), asked.context.other_diff.as_deref());
-    assert_eq!(patches, (Some("+t1"), Some("+t0")));
-    assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
-}
-
-async fn reports_that_wait_for_a_person_are_compared_too(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(2).await;
-    let mut judged = checked("Rename the function");
-    judged.acceptance.push(Criterion::Text { text: "The name is a good one".into() });
-    let tasks = shop.add(vec![judged, checked("Rewrite its body")]).await;
-    shop.dispatch().await;
-    for (index, task) in tasks.iter().enumerate() {
-        shop.finishes(*task, "Done.").await;
-        shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
-    }
-    assert_eq!(shop.detail(tasks[0]).await.escalations[0].kind, EscalationKind::Judgement);
-    let second = shop.detail(tasks[1]).await;
-    assert_eq!(second.escalations[0].kind, EscalationKind::SameLines);
-    assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
-}
-
-async fn reports_without_criteria_to_check_are_compared_too(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(3).await;
-    let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
-    let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), judged]).await;
-    shop.dispatch().await;
-    for (index, task) in tasks.iter().enumerate() {
-        shop.ends(*task, "Done.").await;
-        assert_eq!(shop.task(*task).await.status, TaskStatus::Reported);
-        shop.looked_at(*task, Some(changes(&format!("t{index}"), (10, 12)))).await;
-    }
-    assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Done);
-    for task in &tasks[1..] {
-        let detail = shop.detail(*task).await;
-        assert_eq!(detail.task.status, TaskStatus::Escalated);
-        assert_eq!(detail.escalations[0].kind, EscalationKind::SameLines);
-    }
-}
-
-async fn a_report_that_cannot_be_compared_is_judged_without_it(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(2).await;
-    let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
-    let tasks = shop.add(vec![plain("Rename the function"), judged]).await;
-    shop.dispatch().await;
-    for task in &tasks {
-        shop.ends(*task, "Done.").await;
-        let report = shop.pending(*task).await;
-        let fact = FactBody::CheckFailed { report, detail: "its disk is full".into(), cause: CheckTrouble::Other };
-        shop.memory.happened(&shop.fixture, fact).await;
-    }
-    let first = shop.detail(tasks[0]).await;
-    assert_eq!((first.task.status, first.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
-    assert_eq!(shop.detail(tasks[1]).await.escalations[0].kind, EscalationKind::Judgement);
-    let log = shop.log().await;
-    let said: Vec<_> = log.iter().filter(|entry| entry.what.word() == "not_compared").collect();
-    assert_eq!(said.len(), 2);
-    assert!(said[0].reason.ends_with("its runner could not look at the work"), "{}", said[0].reason);
-}
-
-async fn outputs_from_different_commits_are_compared_in_files_that_began_alike(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(3).await;
-    let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), plain("Move it")]).await;
-    shop.dispatch().await;
-    for (index, (task, (base, before))) in tasks.iter().zip([("b0", "x"), ("b1", "y"), ("b2", "x")]).enumerate() {
-        shop.ends(*task, "Done.").await;
-        let mut change = Changes { base: base.into(), ..changes(&format!("t{index}"), (10, 12)) };
-        change.files[0].before = Some(before.into());
-        shop.looked_at(*task, Some(change)).await;
-    }
-    assert_eq!(
-        shop.task(tasks[1]).await.status,
-        TaskStatus::Done,
-        "the line numbers of another version do not conflict"
-    );
-    let asked = shop.detail(tasks[2]).await.escalations.remove(0);
-    assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
-}
-
-async fn an_output_does_not_conflict_with_one_that_it_builds_on(fixture: Fixture) {
-    let mut shop = Shop::open(fixture).await;
-    shop.start(2).await;
-    let tasks = shop.add(vec![plain("Rename the function"), plain("Rename it again")]).await;
-    shop.dispatch().await;
-    shop.ends(tasks[0], "Done.").await;
-    shop.looked_at(tasks[0], Some(changes("t0", (10, 12)))).await;
-    shop.ends(tasks[1], "Done.").await;
-    let commits = vec!["h-t0".into(), "h-t1".into()];
-    shop.looked_at(tasks[1], Some(Changes { commits, ..changes("t1", (10, 12)) })).await;
-    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done);
 }
 
 async fn a_report_is_judged_even_if_its_worker_is_stopped(fixture: Fixture) {

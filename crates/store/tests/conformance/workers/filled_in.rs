@@ -18,14 +18,7 @@ both!(
 
 /// A runner's findings: these files and commits.
 fn changes(files: &[(&str, &str)], commits: &[&str]) -> Changes {
-    let file = |(path, content): &(&str, &str)| ChangedFile {
-        path: (*path).into(),
-        from: None,
-        change: "added".into(),
-        before: None,
-        content: Some((*content).into()),
-        ranges: vec![],
-    };
+    let file = |(path, content): &(&str, &str)| ChangedFile { path: (*path).into(), content: Some((*content).into()) };
     Changes {
         base: "b0".into(),
         head: commits.last().copied().unwrap_or("b0").into(),

@@ -5,6 +5,7 @@ mod breaker;
 mod budget;
 mod checked_out;
 mod checks;
+mod conflicts;
 mod decisions;
 mod evidence;
 mod filled_in;
@@ -28,7 +29,7 @@ mod told;
 mod unjudged;
 
 use domain::{HoldUp, RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId, WorkspaceStatus};
-use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};
+use protocol::link::{Changes, DesiredCheck, DesiredSession, EntryFacts, FactBody, FileFacts, LineFacts, WorkFacts};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
     WorkLogPage, Worker, WorkerStart, verbs,
@@ -50,6 +51,26 @@ pub(crate) struct Shop {
 /// A task without criteria.
 pub(crate) fn plain(description: &str) -> TaskAdd {
     TaskAdd { description: description.into(), ..Default::default() }
+}
+
+/// A commit that work is described against.
+pub(crate) const FORK: &str = "1111111111111111111111111111111111111111";
+
+/// The changes of a file that another commit has.
+pub(crate) fn edit(path: &str, content: &str, hunks: Vec<(u32, u32, String)>) -> FileFacts {
+    let mode = || "100644".to_owned();
+    FileFacts {
+        path: path.into(),
+        from: None,
+        before: Some(mode()),
+        after: Some(EntryFacts { mode: mode(), content: content.into() }),
+        lines: LineFacts::Changed { hunks },
+    }
+}
+
+/// Work against a commit.
+pub(crate) fn work(against: &str, files: Vec<FileFacts>) -> WorkFacts {
+    WorkFacts { against: against.into(), files, gone: vec![], truncated: false }
 }
 
 /// A task with a criterion that a runner checks.

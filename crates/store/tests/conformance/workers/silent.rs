@@ -22,14 +22,7 @@ fn untouched() -> Changes {
 }
 
 fn touched() -> Changes {
-    let file = ChangedFile {
-        path: "src/a.rs".into(),
-        from: None,
-        change: "added".into(),
-        before: None,
-        content: Some("c1".into()),
-        ranges: Vec::new(),
-    };
+    let file = ChangedFile { path: "src/a.rs".into(), content: Some("c1".into()) };
     Changes { head: "h1".into(), tree: "t1".into(), files: vec![file], patch: "+a".into(), ..untouched() }
 }
 

@@ -7,7 +7,7 @@ use protocol::{
 };
 use store::Placed;
 
-use super::{Shop, checked, plain};
+use super::{FORK, Shop, checked, edit, plain, work};
 use crate::fixture::Fixture;
 
 both!(
@@ -25,15 +25,10 @@ fn judged(description: &str) -> TaskAdd {
 
 /// A change of the same lines, with this content.
 fn changes(tree: &str) -> Changes {
-    let file = ChangedFile {
-        path: "src/a.rs".into(),
-        from: None,
-        change: "modified".into(),
-        before: None,
-        content: Some(tree.into()),
-        ranges: vec![(10, 12)],
-    };
-    Changes { base: "b0".into(), tree: tree.into(), files: vec![file], patch: format!("+{tree}"), ..Changes::default() }
+    let file = ChangedFile { path: "src/a.rs".into(), content: Some(tree.into()) };
+    let work = vec![work(FORK, vec![edit("src/a.rs", tree, vec![(9, 12, tree.to_owned())])])];
+    let (tree, patch) = (tree.into(), format!("+{tree}"));
+    Changes { base: FORK.into(), tree, files: vec![file], work, patch, ..Changes::default() }
 }
 
 impl Shop {

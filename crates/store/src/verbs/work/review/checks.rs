@@ -94,8 +94,9 @@ async fn verdict(
     let task = tx.known_task(found.task).await?;
     let results = complete(results, &task.acceptance);
     if let Some(changes) = changes {
-        let sql = "UPDATE reports SET changes = $1, kept = $2 WHERE id = $3";
-        tx.run(sql, args![to_json(changes), changes.kept.clone(), report.to_string()]).await?;
+        let base = changes.work.first().map(|work| work.against.clone());
+        let sql = "UPDATE reports SET changes = $1, base = $2, kept = $3 WHERE id = $4";
+        tx.run(sql, args![to_json(changes), base, changes.kept.clone(), report.to_string()]).await?;
     }
     let silent = fill_in(tx, report, changes).await?;
     let passed = results.iter().all(|result| result.passed != Some(false));

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use domain::{AnswerAct, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, UserId};
-use engine::tasks::conflict::{self, Kind, Meeting};
+use engine::overlaps::{Meeting, MeetingKind, Prepared};
 use engine::tasks::life::Event;
 use engine::workers::decision::Decision;
-use protocol::link::{ChangedFile, Changes};
+use protocol::link::{Changes, WorkFacts};
 use protocol::{CriterionResult, Escalation, EscalationContext};
 use serde::Deserialize;
 
@@ -16,6 +16,7 @@ use super::{evidence, judge, place};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::overlaps;
 use crate::verbs::work::life::step;
 use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::work::workers::log::decided;
@@ -46,7 +47,8 @@ struct Output {
     base: String,
     head: String,
     tree: String,
-    files: Vec<ChangedFile>,
+    #[serde(default)]
+    work: Vec<WorkFacts>,
 }
 
 impl Output {
@@ -66,11 +68,12 @@ pub(super) async fn meets(
     changes: &Changes,
     except: &[TaskId],
 ) -> Result<Option<Other>, StoreError> {
-    if changes.files.is_empty() || !place::has_repository(tx, project).await? {
+    let Some(mine) = overlaps::work(changes.work.clone()).filter(|mine| !mine.is_empty()) else { return Ok(None) };
+    if !place::has_repository(tx, project).await? {
         return Ok(None);
     }
-    // Earlier outputs from the same workspace are part of this one. A recipe decides about the works of its execution
-    // itself: attempts at the same task are meant to differ.
+    // Earlier outputs from the same workspace are part of this one, and so is what had landed where its branch left the
+    // base. A recipe decides about the works of its execution itself: attempts at the same task are meant to differ.
     let sql = "SELECT r.task, t.title, r.changes, w.owner FROM reports r JOIN tasks t ON t.id = r.task \
                LEFT JOIN workers w ON w.id = r.worker \
                WHERE r.project = $1 AND \
@@ -79,13 +82,15 @@ pub(super) async fn meets(
                (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) AND NOT EXISTS \
                (SELECT 1 FROM landings l JOIN reports m ON m.id = $4 JOIN workspaces w ON w.id = m.workspace \
                WHERE l.report = r.id AND l.state = 'landed' AND l.updated_at <= w.created_at) AND NOT EXISTS \
+               (SELECT 1 FROM landings l JOIN landings n ON n.project = l.project AND n.state = 'landed' AND n.landed = $6 \
+               WHERE l.report = r.id AND l.state = 'landed' AND l.updated_at <= n.updated_at) AND NOT EXISTS \
                (SELECT 1 FROM execution_tasks a JOIN execution_tasks b ON b.execution = a.execution \
                WHERE a.task = r.task AND b.task = $3) \
                ORDER BY CASE r.verdict WHEN 'accepted' THEN 0 ELSE 1 END, r.at DESC, r.id DESC LIMIT $5";
-    let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
+    let accepted = ReportVerdict::Accepted.word();
+    let of = args![project.to_string(), accepted, task.to_string(), report.to_string(), COMPARED, &mine.fork];
     let rows = tx.read().all(sql, of).await?;
-    let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
-    let before = before(tx, task).await?;
+    let (mine, before) = (Prepared::new(&mine), before(tx, task).await?);
     let mut first: Option<Other> = None;
     for row in &rows {
         let other: TaskId = row.parsed("task")?;
@@ -93,12 +98,12 @@ pub(super) async fn meets(
             continue;
         }
         let other: Output = row.json("changes")?;
-        let same_base = other.base == changes.base;
-        if (same_base && other.tree == changes.tree) || other.is_under(changes) {
+        if (other.base == changes.base && other.tree == changes.tree) || other.is_under(changes) {
             continue;
         }
-        let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
-        let meetings = conflict::meetings(&mine, &theirs, same_base);
+        let theirs = overlaps::work(other.work);
+        let mut meetings = theirs.and_then(|theirs| mine.with(&theirs)).unwrap_or_default();
+        meetings.retain(|meeting| meeting.kind.conflicts());
         if meetings.is_empty() {
             continue;
         }
@@ -126,21 +131,10 @@ async fn before(tx: &mut Tx<'_>, task: TaskId) -> Result<HashSet<TaskId>, StoreE
     Ok(found)
 }
 
-fn file(changed: &ChangedFile) -> conflict::File {
-    conflict::File {
-        path: changed.path.clone(),
-        from: changed.from.clone(),
-        change: conflict::Change::of(&changed.change),
-        before: changed.before.clone(),
-        content: changed.content.clone(),
-        ranges: changed.ranges.clone(),
-    }
-}
-
 /// Asks a person to decide between two conflicting outputs.
 pub(super) fn question(changes: &Changes, other: Other) -> Ask {
-    let kind = match conflict::worst(&other.meetings) {
-        Some(Kind::Contradiction) => EscalationKind::Contradiction,
+    let kind = match other.meetings.iter().map(|meeting| meeting.kind).max() {
+        Some(MeetingKind::Contradiction) => EscalationKind::Contradiction,
         _ => EscalationKind::SameLines,
     };
     let also: Vec<String> = other.also.iter().map(|title| format!("`{title}`")).collect();
