@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::UserRef;
 use crate::shapes::{inputs, queries, views};
+use crate::{DiffLine, UserRef};
 
 /// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! handoff {
@@ -21,6 +21,7 @@ macro_rules! handoff {
         answers {
             Handoffs(Vec<Handoff>),
             HandoffDetail(HandoffDetail),
+            HandoffComparison(HandoffComparison),
             Handoff(Handoff),
         }
         verbs {
@@ -29,6 +30,10 @@ macro_rules! handoff {
             /// One handoff with its document.
             HandoffShow "handoff.show" GET "/api/handoffs/{handoff}"
                 { path handoff: HandoffId } -> 200 HandoffDetail, Look;
+            /// Compares the document of a handoff with that of another one; without another one, with its own as it was
+            /// before a person edited it.
+            HandoffCompare "handoff.compare" GET "/api/handoffs/{handoff}/compare"
+                { path handoff: HandoffId, query with: HandoffOther } -> 200 HandoffComparison, Look;
             /// Hands a session off: a document, the saved work, and a fresh session that continues. A session has one
             /// handoff at a time.
             HandoffBegin "handoff.begin" POST "/api/sessions/{session}/handoff"
@@ -149,6 +154,16 @@ queries! {
     }
 }
 
+queries! {
+    /// What to compare a handoff's document with.
+    #[derive(Copy)]
+    HandoffOther {
+        /// The handoff with the newer document; default: the same one, as a person edited it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<HandoffId>,
+    }
+}
+
 views! {
     /// A handoff of one session's work to a fresh session.
     Handoff {
@@ -226,7 +241,52 @@ views! {
         body: Option<String>,
         /// Who wrote the prose.
         written_by: Option<HandoffWriter>,
+        /// The prose before a person edited it; absent if nobody did.
+        #[serde(default)]
+        first: Option<HandoffFirst>,
         /// The sealed document, as the fresh session gets it.
         document: Option<String>,
+    }
+
+    /// The prose of a handoff's document before a person edited it.
+    HandoffFirst {
+        /// The prose, in Markdown.
+        body: String,
+        /// Who wrote it.
+        written_by: Option<HandoffWriter>,
+    }
+
+    /// What differs between two documents.
+    HandoffComparison {
+        /// The older one.
+        from: HandoffSide,
+        /// The newer one.
+        to: HandoffSide,
+        /// The facts that differ; none between two versions of one document.
+        facts: Vec<HandoffFact>,
+        /// The lines of the prose in order.
+        lines: Vec<DiffLine>,
+    }
+
+    /// One of two documents.
+    HandoffSide {
+        /// Its handoff.
+        handoff: HandoffId,
+        /// The title of its session.
+        title: String,
+        /// Who wrote its prose.
+        written_by: Option<HandoffWriter>,
+        /// When its handoff was asked for.
+        at: Timestamp,
+    }
+
+    /// A fact that differs between two documents.
+    HandoffFact {
+        /// Its name in the front matter.
+        name: String,
+        /// Its value in the older one.
+        older: Option<String>,
+        /// Its value in the newer one.
+        newer: Option<String>,
     }
 }

@@ -30,6 +30,9 @@ CREATE TABLE handoffs (
     written_since BIGINT,
     body TEXT,
     written_by TEXT,
+    -- The prose before a person edited it, and who wrote that.
+    first_body TEXT,
+    first_by TEXT,
     -- What the runner said when it kept everything.
     kept TEXT,
     document TEXT,

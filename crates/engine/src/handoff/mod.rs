@@ -1,11 +1,13 @@
 //! Handoff: one session's work continues in a fresh session, as a pure state machine, and the document between them.
 
 mod brief;
+mod compare;
 mod document;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub use brief::{Brief, brief, request};
+pub use compare::{Changed, changed};
 pub use document::{Check, Facts, MAX_DIRTY, Prose, from_recording, seal, text};
 pub use step::{Effect, Event, Handoff, State, Step, effect, step};

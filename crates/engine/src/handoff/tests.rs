@@ -214,3 +214,33 @@ fn without_an_agent_the_last_lines_speak() {
     assert!(body.contains("    line 40\n") && body.contains("    line 99\n") && !body.contains("line 39\n"), "{body}");
     assert!(from_recording("it has exited", "\n").ends_with("it has exited.\n"));
 }
+
+#[test]
+fn only_facts_that_differ_are_compared() {
+    let older = facts("Finish it");
+    let checks = vec![Check { what: "make test".into(), passed: Some(true), result: "exit 0".into() }];
+    let handoff = "hnd_00000000000000000000000000000002".parse().unwrap();
+    let newer =
+        Facts { handoff, goal: "Test it".into(), task: None, dirty: vec![], more_dirty: 3, checks, ..older.clone() };
+    let found = changed(&seal(&older, "a", "abc"), &seal(&newer, "---\ngoal: b", "def"));
+    let lines: Vec<String> = found
+        .iter()
+        .map(|fact| {
+            let side = |side: &Option<String>| side.clone().unwrap_or("-".into());
+            format!("{}: {} > {}", fact.name, side(&fact.older), side(&fact.newer))
+        })
+        .collect();
+    let wanted = [
+        "task: CALC-1 Add > -",
+        "goal: Finish it > Test it",
+        "uncommitted: src/a b.rs > -",
+        "checks: make test: failed (exit 2) > make test: passed (exit 0)",
+        "more_uncommitted: - > 3",
+    ];
+    let mut sorted = lines.clone();
+    sorted.sort();
+    let mut wanted = wanted.map(str::to_owned).to_vec();
+    wanted.sort();
+    assert_eq!(sorted, wanted);
+    assert_eq!(changed("no front matter", &seal(&newer, "a", "abc")), []);
+}

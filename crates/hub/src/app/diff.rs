@@ -1,6 +1,11 @@
 //! The difference between two versions of a text.
 
-use protocol::{Diff, DiffKind, DiffLine, DiffRange, ProblemKind, Version};
+use domain::HandoffId;
+use engine::handoff::{Changed, changed};
+use protocol::{
+    Diff, DiffKind, DiffLine, DiffRange, HandoffComparison, HandoffDetail, HandoffFact, HandoffSide, ProblemKind,
+    Version,
+};
 use similar::{ChangeTag, TextDiff};
 
 use crate::AppError;
@@ -10,11 +15,45 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
     let newest = versions.first().map_or(0, |version| version.version);
     let to = range.to.unwrap_or(newest);
     let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
-    let (old, new) = (content(versions, from)?, content(versions, to)?);
+    Ok(Diff { from, to, lines: lines(content(versions, from)?, content(versions, to)?) })
+}
+
+/// Compares the documents of two handoffs, or the prose of one with what it was before a person edited it.
+pub(crate) fn handoffs(older: HandoffDetail, newer: Option<HandoffDetail>) -> Result<HandoffComparison, AppError> {
+    let conflict = |why: String| AppError::new(ProblemKind::Conflict, why);
+    let none = |handoff: HandoffId| conflict(format!("{handoff} has no document yet"));
+    let (mut from, id) = (side(&older), older.handoff.id);
+    let Some(newer) = newer else {
+        let unedited = || conflict(format!("nobody edited the document of {id}: name another handoff to compare with"));
+        let first = older.first.ok_or_else(unedited)?;
+        let to = std::mem::replace(&mut from.written_by, first.written_by);
+        let lines = lines(&first.body, &older.body.unwrap_or_default());
+        return Ok(HandoffComparison {
+            to: HandoffSide { written_by: to, ..from.clone() },
+            from,
+            facts: vec![],
+            lines,
+        });
+    };
+    let to = side(&newer);
+    let lines = lines(&older.body.ok_or_else(|| none(id))?, &newer.body.ok_or_else(|| none(newer.handoff.id))?);
+    let facts = changed(&older.document.unwrap_or_default(), &newer.document.unwrap_or_default());
+    let facts = facts.into_iter().map(|Changed { name, older, newer }| HandoffFact { name, older, newer });
+    Ok(HandoffComparison { from, to, facts: facts.collect(), lines })
+}
+
+fn side(detail: &HandoffDetail) -> HandoffSide {
+    let HandoffDetail { handoff, written_by, .. } = detail;
+    let title = handoff.title.clone();
+    HandoffSide { handoff: handoff.id, title, written_by: *written_by, at: handoff.created_at }
+}
+
+/// What happened to each line of a text.
+fn lines(old: &str, new: &str) -> Vec<DiffLine> {
     // Without line breaks: a last line that gets a successor has not changed.
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_slices(&old, &new);
-    let lines = diff.iter_all_changes().map(|change| DiffLine {
+    let all = diff.iter_all_changes().map(|change| DiffLine {
         kind: match change.tag() {
             ChangeTag::Equal => DiffKind::Same,
             ChangeTag::Insert => DiffKind::Added,
@@ -22,7 +61,7 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
         },
         text: change.value().to_owned(),
     });
-    Ok(Diff { from, to, lines: lines.collect() })
+    all.collect()
 }
 
 fn content(versions: &[Version], wanted: u32) -> Result<&str, AppError> {

@@ -2,7 +2,7 @@
 
 use store::Placed;
 
-use super::{handle, stored};
+use super::{diff, handle, stored};
 
 stored! { HandoffWrite HandoffEdit HandoffRetry HandoffSkip HandoffCancel HandoffAck }
 
@@ -10,6 +10,15 @@ handle! {
     HandoffList(verb, asked) { Ok(asked.hub.store.handoffs(asked.caller, verb.filter).await?) }
 
     HandoffShow(verb, asked) { Ok(asked.hub.store.handoff(asked.caller, verb.handoff).await?) }
+
+    HandoffCompare(verb, asked) {
+        let older = asked.hub.store.handoff(asked.caller, verb.handoff).await?;
+        let newer = match verb.with.to.filter(|to| *to != verb.handoff) {
+            Some(to) => Some(asked.hub.store.handoff(asked.caller, to).await?),
+            None => None,
+        };
+        diff::handoffs(older, newer)
+    }
 
     HandoffBegin(verb, asked) {
         asked.hub.store.session(asked.caller, verb.session, domain::Action::Drive).await?;

@@ -1,5 +1,6 @@
 //! `shopfloor handoff`: a fresh session continues the work of another.
 
+mod compare;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -73,6 +74,13 @@ pub(crate) enum HandoffCommand {
         /// The handoff's id, or its session's title
         handoff: String,
     },
+    /// Compare the documents of two handoffs, or one document with what it was before a person edited it
+    Compare {
+        /// The older handoff: its id, or its session's title
+        older: String,
+        /// The newer handoff [default: the same one, as edited]
+        newer: Option<String>,
+    },
     /// Edit the document of a handoff that waits for that, and let it continue
     Edit {
         /// The handoff's id, or its session's title
@@ -141,6 +149,9 @@ pub(crate) async fn run(args: HandoffArgs, context: &Context) -> Result<(), Fail
             let handoff = pick::<Handoff>(client, &handoff).await?;
             let detail: HandoffDetail = client.ask(Call::HandoffShow { handoff }).await?;
             return out.show(&detail, |out| show::detail(&detail, out));
+        }
+        HandoffCommand::Compare { older, newer } => {
+            return compare::run(&older, newer.as_deref(), client, out).await;
         }
         HandoffCommand::Edit { handoff, as_it_is } => {
             let handoff = pick::<Handoff>(client, &handoff).await?;

@@ -239,6 +239,7 @@ const LINES: &[&str] = &[
     "handoff S --to R --goal g --edit --push --agent codex --wait 60 --no-wait",
     "handoff list --project P",
     "handoff show H",
+    "handoff compare H I",
     "handoff retry H",
     "overlap list --project P",
     "overlap show O",

@@ -106,8 +106,8 @@ impl Store {
     pub async fn handoff(&self, caller: &Caller, id: HandoffId) -> Result<HandoffDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let found = find(&mut reader.borrow(), caller, id, Action::SeeExecution).await?;
-        let HandoffRow { view, body, written_by, document, .. } = found;
-        Ok(HandoffDetail { handoff: view, body, written_by, document })
+        let HandoffRow { view, body, written_by, first, document, .. } = found;
+        Ok(HandoffDetail { handoff: view, body, written_by, first, document })
     }
 
     /// The handoffs with something to do.

@@ -3,7 +3,7 @@
 use domain::{HandoffId, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, SessionId, Timestamp};
 use engine::handoff::{self, Event, State};
 use protocol::link::KeptAll;
-use protocol::{Handoff, HandoffStepTaken};
+use protocol::{Handoff, HandoffFirst, HandoffStepTaken};
 
 use super::announce;
 use crate::StoreError;
@@ -16,7 +16,7 @@ use crate::verbs::workspaces::json_or_none;
 pub(super) const COLUMNS: &str = "SELECT h.id, h.project, h.activity, h.session, h.title, h.workspace, h.runner, \
     h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, \
     h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.written_since, h.body, \
-    h.written_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.asked_by, a.name AS asked_by_name, \
+    h.written_by, h.first_body, h.first_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.asked_by, a.name AS asked_by_name, \
     h.by_agent, h.created_at, h.updated_at FROM handoffs h JOIN users u ON u.id = h.owner \
     JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by";
 /// The longest stored reason, in characters.
@@ -34,6 +34,8 @@ pub(super) struct HandoffRow {
     pub(super) written_since: Option<Timestamp>,
     pub(super) body: Option<String>,
     pub(super) written_by: Option<HandoffWriter>,
+    /// The prose before a person edited it.
+    pub(super) first: Option<HandoffFirst>,
     pub(super) kept: Option<KeptAll>,
     pub(super) document: Option<String>,
     pub(super) bundle: Option<String>,
@@ -78,11 +80,16 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
         written_since: row.time_or_none("written_since")?,
         body: row.text_or_none("body")?,
         written_by: id_or_none(row, "written_by")?,
+        first: row.text_or_none("first_body")?.map(|body| first(row, body)).transpose()?,
         kept,
         document: row.text_or_none("document")?,
         bundle: row.text_or_none("bundle")?,
         by_agent: row.flag("by_agent")?,
     })
+}
+
+fn first(row: &Row, body: String) -> Result<HandoffFirst, StoreError> {
+    Ok(HandoffFirst { body, written_by: id_or_none(row, "first_by")? })
 }
 
 /// A handoff, without an access check.
@@ -167,7 +174,8 @@ impl HandoffRow {
         let view = &self.view;
         let sql = "UPDATE handoffs SET status = $1, step = $2, detail = $3, steps = $4, since = $5, \
                    written_since = $6, body = $7, written_by = $8, kept = $9, document = $10, hash = $11, \
-                   branch = $12, bundle = $13, successor = $14, updated_at = $15 WHERE id = $16";
+                   branch = $12, bundle = $13, successor = $14, updated_at = $15, first_body = $16, first_by = $17 \
+                   WHERE id = $18";
         let values = args![
             view.status.word(),
             view.step.word(),
@@ -184,6 +192,8 @@ impl HandoffRow {
             self.bundle.clone(),
             view.successor.map(|id| id.to_string()),
             tx.now,
+            self.first.as_ref().map(|first| first.body.clone()),
+            self.first.as_ref().and_then(|first| first.written_by).map(|by| by.word().to_owned()),
             view.id.to_string(),
         ];
         tx.run(sql, values).await?;
