@@ -29,6 +29,7 @@ const TABLES: &[(&str, &str)] = &[
     ("runners", "id"),
     ("workspaces", "id"),
     ("sessions", "id"),
+    ("session_questions", "id"),
     ("workspace_work", "workspace"),
     ("work_names", "workspace, name"),
     ("work_overlaps", "id"),

@@ -34,6 +34,16 @@ pub fn request(by: &str, goal: &str) -> String {
     )
 }
 
+/// What the agent of an ended session is asked.
+pub fn question(by: &str, question: &str) -> String {
+    format!(
+        "{by} asks about the work that you did in this conversation. Answer in a few sentences, from what you remember \
+         and can read. Your session has ended: change nothing, start nothing, and do not continue the work.\n\n\
+         The question: {}",
+        question.trim()
+    )
+}
+
 /// The prompt of a fresh session.
 pub fn brief(with: &Brief<'_>) -> String {
     let goal = match with.goal.trim() {

@@ -7,7 +7,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use brief::{Brief, brief, request};
+pub use brief::{Brief, brief, question, request};
 pub use compare::{Changed, changed};
 pub use document::{Check, Facts, MAX_DIRTY, Prose, from_recording, seal, text};
 pub use step::{Effect, Event, Handoff, State, Step, effect, step};

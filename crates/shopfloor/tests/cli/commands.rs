@@ -238,6 +238,8 @@ const LINES: &[&str] = &[
     "profile remove N --project P --yes",
     "handoff S --to R --goal g --edit --push --agent codex --wait 60 --no-wait",
     "handoff list --project P",
+    "session ask S why --no-wait",
+    "session questions S",
     "handoff show H",
     "handoff compare H I",
     "handoff retry H",
