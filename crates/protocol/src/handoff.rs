@@ -213,7 +213,10 @@ views! {
         branch: Option<String>,
         /// The fresh session.
         successor: Option<SessionId>,
-        /// Who asked for it.
+        /// Why it began by itself; absent if somebody asked for it.
+        #[serde(default)]
+        by_itself: Option<String>,
+        /// Who asked for it; the owner of the session if it began by itself.
         asked_by: UserRef,
         /// When it was asked for.
         created_at: Timestamp,

@@ -42,6 +42,8 @@ CREATE TABLE handoffs (
     -- The packed work, once it is on the other runner.
     bundle TEXT,
     successor TEXT,
+    -- Why it began by itself.
+    by_itself TEXT,
     asked_by TEXT NOT NULL REFERENCES users (id),
     by_agent BIGINT NOT NULL,
     created_at BIGINT NOT NULL,

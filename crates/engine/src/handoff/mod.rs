@@ -3,6 +3,7 @@
 mod brief;
 mod compare;
 mod document;
+mod due;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -10,4 +11,5 @@ mod tests;
 pub use brief::{Brief, brief, question, request};
 pub use compare::{Changed, changed};
 pub use document::{Check, Facts, MAX_DIRTY, Prose, from_recording, seal, text};
+pub use due::{Cost, Due, Earlier, MOST_BY_ITSELF, due};
 pub use step::{Effect, Event, Handoff, State, Step, effect, step};

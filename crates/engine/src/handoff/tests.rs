@@ -244,3 +244,27 @@ fn only_facts_that_differ_are_compared() {
     assert_eq!(sorted, wanted);
     assert_eq!(changed("no front matter", &seal(&newer, "a", "abc")), []);
 }
+
+#[test]
+fn a_session_hands_itself_off_once_when_its_cost_passes_the_limit() {
+    let limit = Some(2_000_000);
+    let cost = |before: u64, now: u64| Cost { before: Some(before), now: Some(now) };
+    let earlier = |of_session, of_task| Earlier { of_session, of_task };
+    let check = |limit, cost, earlier, wanted: bool| {
+        assert_eq!(due(limit, cost, earlier).is_some(), wanted, "{limit:?} {cost:?} {earlier:?}");
+    };
+    check(limit, cost(1_900_000, 2_000_000), earlier(0, 0), true);
+    check(limit, cost(1_900_000, 1_999_999), earlier(0, 0), false);
+    check(limit, cost(2_000_000, 2_100_000), earlier(0, 0), false);
+    check(None, cost(1_900_000, 2_000_000), earlier(0, 0), false);
+    // Over the limit at once.
+    check(limit, cost(0, 3_000_000), earlier(0, 1), false);
+    check(limit, Cost { before: None, now: Some(3_000_000) }, earlier(0, 0), false);
+    check(limit, Cost { before: Some(1), now: None }, earlier(0, 0), false);
+    // Once per session, and not without end.
+    check(limit, cost(1, 2_000_000), earlier(1, 0), false);
+    check(limit, cost(1, 2_000_000), earlier(0, MOST_BY_ITSELF - 1), true);
+    check(limit, cost(1, 2_000_000), earlier(0, MOST_BY_ITSELF), false);
+    let why = due(limit, cost(1, 2_310_000), earlier(0, 0)).unwrap().to_string();
+    assert_eq!(why, "the session cost 2.31 dollars; its worker hands off after 2.00");
+}

@@ -4,7 +4,7 @@ use domain::{Actor, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, R
 use protocol::link::{KeptAll, StartFrom};
 use protocol::{
     Handoff, HandoffAck, HandoffBegin, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse, Project, Session,
-    SessionSpawn, verbs,
+    SessionSpawn, WorkerStart, WorkerUpdate, verbs,
 };
 use store::{Caller, HandoffResult, HandoffTold, HandoffWork, Placed, StoreError, TendHandoff};
 
@@ -22,6 +22,7 @@ both!(
     a_handoff_is_execution,
     a_text_that_gives_orders_is_quoted,
     a_task_goes_to_the_next_session_of_its_worker,
+    a_session_hands_itself_off_after_a_cost,
 );
 
 pub(crate) struct Scene {
@@ -337,4 +338,36 @@ async fn a_task_goes_to_the_next_session_of_its_worker(fixture: Fixture) {
     assert!(desired.prompt.contains("> ## The last lines of its terminal"), "{}", desired.prompt);
     let detail = shop.fixture.store.handoff(&ada, handoff.id).await.unwrap();
     assert_eq!((detail.handoff.step, detail.handoff.successor), (HandoffStep::Acknowledge, Some(fresh)));
+}
+
+async fn a_session_hands_itself_off_after_a_cost(fixture: Fixture) {
+    use crate::workers::{Shop, plain};
+    let mut shop = Shop::open(fixture).await;
+    let ada = shop.fixture.ada.clone();
+    let after = |cost| WorkerStart { agent: "codex".into(), handoff_after_micros: Some(cost), ..Default::default() };
+    let said = shop.fixture.refused(&ada, shop.starting(after(0))).await;
+    assert!(invalid(&said).contains("leave it out"), "{said}");
+    let worker = shop.start_as(&ada, after(1_000_000)).await.remove(0);
+    assert_eq!(worker.handoff_after_micros, Some(1_000_000));
+    let task = shop.add(vec![plain("Costly")]).await[0];
+    shop.dispatch().await;
+    let old = shop.session(task).await;
+    shop.at(old, SessionStatus::Working).await;
+    let begun = async |shop: &Shop| {
+        let filter = HandoffFilter { session: Some(old), ..Default::default() };
+        shop.fixture.store.handoffs(&shop.fixture.ada, filter).await.unwrap()
+    };
+    shop.costs(old, 400_000).await;
+    assert_eq!(begun(&shop).await, []);
+    shop.costs(old, 1_100_000).await;
+    let handoff = begun(&shop).await.remove(0);
+    let why = "the session cost 1.10 dollars; its worker hands off after 1.00";
+    assert_eq!((handoff.by_itself.as_deref(), handoff.task, handoff.asked_by.id), (Some(why), Some(task), id(&ada)));
+    assert_eq!((handoff.status, handoff.step), (HandoffStatus::Running, HandoffStep::Write));
+    shop.fixture.done(&ada, verbs::HandoffCancel { handoff: handoff.id }).await;
+    shop.costs(old, 2_000_000).await;
+    assert_eq!(begun(&shop).await.len(), 1, "once per session");
+    let input = WorkerUpdate { handoff_after_micros: Some(0), ..Default::default() };
+    let never = shop.fixture.done(&ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
+    assert_eq!(never.handoff_after_micros, None);
 }

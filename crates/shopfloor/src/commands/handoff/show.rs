@@ -86,6 +86,7 @@ pub(super) fn detail(detail: &HandoffDetail, out: &Output) -> String {
         ("to", (&handoff.to.name).into()),
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("began by itself", handoff.by_itself.clone());
     add("goal", Some(handoff.goal.clone()).filter(|goal| !goal.is_empty()));
     add("written by", detail.written_by.map(|by| by.to_string()));
     add("saved as", handoff.saved.clone());

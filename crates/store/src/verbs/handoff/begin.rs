@@ -18,7 +18,7 @@ use crate::{Command, Placed, StoreError};
 /// The goal of the fresh session.
 const GOAL: Field = Field { name: "goal", limit: 4096, lines: true, optional: true };
 /// How long the agent may write by default, and at most, in seconds.
-const WAIT: (u32, u32) = (120, 3600);
+pub(super) const WAIT: (u32, u32) = (120, 3600);
 
 /// Where and by whom the work continues.
 struct Target {
@@ -90,6 +90,7 @@ impl Command for Placed<verbs::HandoffBegin> {
             saved: None,
             branch: None,
             successor: None,
+            by_itself: None,
             asked_by: me.user.clone(),
             created_at: tx.now,
             updated_at: tx.now,
@@ -149,7 +150,7 @@ impl Placed<verbs::HandoffBegin> {
     }
 }
 
-async fn add(
+pub(super) async fn add(
     tx: &mut Tx<'_>,
     made: &Handoff,
     model: Option<String>,
@@ -158,8 +159,8 @@ async fn add(
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO handoffs (id, project, activity, session, workspace, runner, owner, task, title, to_runner, \
                to_owner, agent, model, goal, edit, push, wait_seconds, status, step, steps, since, asked_by, by_agent, \
-               created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-               $17, $18, $19, '[]', $20, $21, $22, $20, $20)";
+               created_at, updated_at, by_itself) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+               $17, $18, $19, '[]', $20, $21, $22, $20, $20, $23)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -183,6 +184,7 @@ async fn add(
         tx.now,
         made.asked_by.id.to_string(),
         by_agent,
+        made.by_itself.clone(),
     ];
     tx.run(sql, values).await.map(|_| ())
 }

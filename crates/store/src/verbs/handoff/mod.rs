@@ -3,6 +3,7 @@
 mod agents;
 mod begin;
 mod document;
+pub(crate) mod itself;
 mod people;
 mod rows;
 pub(crate) mod start;

@@ -16,7 +16,7 @@ use crate::verbs::workspaces::json_or_none;
 pub(super) const COLUMNS: &str = "SELECT h.id, h.project, h.activity, h.session, h.title, h.workspace, h.runner, \
     h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, \
     h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.written_since, h.body, \
-    h.written_by, h.first_body, h.first_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.asked_by, a.name AS asked_by_name, \
+    h.written_by, h.first_body, h.first_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.by_itself, h.asked_by, a.name AS asked_by_name, \
     h.by_agent, h.created_at, h.updated_at FROM handoffs h JOIN users u ON u.id = h.owner \
     JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by";
 /// The longest stored reason, in characters.
@@ -70,6 +70,7 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
             saved: kept.as_ref().map(|kept| kept.commit.clone()),
             branch: row.text_or_none("branch")?,
             successor: id_or_none(row, "successor")?,
+            by_itself: row.text_or_none("by_itself")?,
             asked_by: users::reference(row, "asked_by")?,
             created_at: row.time("created_at")?,
             updated_at: row.time("updated_at")?,
