@@ -22,6 +22,7 @@ macro_rules! handoff {
             Handoffs(Vec<Handoff>),
             HandoffDetail(HandoffDetail),
             HandoffComparison(HandoffComparison),
+            HandoffSettings(crate::HandoffSettings),
             Handoff(Handoff),
         }
         verbs {
@@ -34,6 +35,12 @@ macro_rules! handoff {
             /// before a person edited it.
             HandoffCompare "handoff.compare" GET "/api/handoffs/{handoff}/compare"
                 { path handoff: HandoffId, query with: HandoffOther } -> 200 HandoffComparison, Look;
+            /// How the handoffs of a project are written and kept.
+            HandoffSettings "handoff.settings" GET "/api/projects/{project}/handoff"
+                { path project: ProjectId } -> 200 crate::HandoffSettings, See;
+            /// Changes how the handoffs of a project are written and kept.
+            HandoffConfigure "handoff.configure" PATCH "/api/projects/{project}/handoff"
+                { path project: ProjectId, body input: crate::HandoffConfigure } -> 200 crate::HandoffSettings, Owner;
             /// Hands a session off: a document, the saved work, and a fresh session that continues. A session has one
             /// handoff at a time.
             HandoffBegin "handoff.begin" POST "/api/sessions/{session}/handoff"
@@ -88,6 +95,9 @@ inputs! {
         /// Its model; default: the same for the same agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// The role whose template the document follows; default: that of the session's worker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
         /// How long the agent may write the document, at most 3600 seconds; default: 120. Then its recording is used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait_seconds: Option<u32>,
@@ -115,6 +125,29 @@ inputs! {
         #[serde(default)]
         #[ts(as = "Option<String>")]
         next: String,
+        /// Other sections, as the project's template asks for them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<HandoffSection>>")]
+        sections: Vec<HandoffSection>,
+    }
+
+    /// A section of a handoff's document.
+    HandoffSection {
+        /// Its title, as in the template.
+        title: String,
+        /// Its text.
+        text: String,
+    }
+
+    /// Changes to how the handoffs of a project are written and kept; absent fields stay unchanged.
+    HandoffConfigure {
+        /// Whether each document is also a file in the workspace, `.shopfloor/handoffs/ID.md`, saved with the work.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep_files: Option<bool>,
+        /// The sections of documents: lines `Title: what the agent writes there`, for everybody until a line `[role]`;
+        /// empty: the standard sections.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        templates: Option<String>,
     }
 
     /// A change to the document of a handoff.
@@ -257,6 +290,14 @@ views! {
         body: String,
         /// Who wrote it.
         written_by: Option<HandoffWriter>,
+    }
+
+    /// How the handoffs of a project are written and kept.
+    HandoffSettings {
+        /// Whether each document is also a file in the workspace, `.shopfloor/handoffs/ID.md`, saved with the work.
+        keep_files: bool,
+        /// The sections of documents, as they were written; empty: the standard sections.
+        templates: String,
     }
 
     /// What differs between two documents.

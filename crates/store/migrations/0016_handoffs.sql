@@ -17,6 +17,8 @@ CREATE TABLE handoffs (
     agent TEXT NOT NULL,
     model TEXT,
     goal TEXT NOT NULL,
+    -- The role whose template the document follows, if one was named.
+    role TEXT,
     edit BIGINT NOT NULL,
     push BIGINT NOT NULL,
     wait_seconds BIGINT NOT NULL,
@@ -48,6 +50,13 @@ CREATE TABLE handoffs (
     by_agent BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
+);
+-- How a project's handoffs are written and kept.
+CREATE TABLE handoff_settings (
+    project TEXT PRIMARY KEY REFERENCES projects (id),
+    keep_files BIGINT NOT NULL,
+    -- The sections of documents, by role.
+    templates TEXT NOT NULL
 );
 CREATE INDEX handoffs_by_project ON handoffs (project, id);
 CREATE INDEX handoffs_by_session ON handoffs (session, id);

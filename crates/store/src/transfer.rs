@@ -44,6 +44,7 @@ const TABLES: &[(&str, &str)] = &[
     ("review_comments", "thread, number"),
     ("review_approvals", "report"),
     ("handoffs", "id"),
+    ("handoff_settings", "project"),
     ("landings", "id"),
     ("landing_settings", "project"),
     ("approvals", "id"),

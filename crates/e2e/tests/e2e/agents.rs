@@ -1,7 +1,9 @@
 //! Real agents, offline, against a scripted model: from the command line to a branch with one changed file.
 
 use domain::{SessionStatus, WorkspaceStatus};
-use protocol::{Activity, Call, LogPage, Session, SessionDetail, SessionLog, SessionQuestion, Workspace, WorkspaceDiff};
+use protocol::{
+    Activity, Call, LogPage, Session, SessionDetail, SessionLog, SessionQuestion, Workspace, WorkspaceDiff,
+};
 use testkit::model::{Model, Turn};
 use testkit::wait_until;
 

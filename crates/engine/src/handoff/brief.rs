@@ -2,6 +2,8 @@
 
 use domain::{HandoffId, SessionId};
 
+use super::template::{Section, asked, is_standard};
+
 /// What a fresh session needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brief<'a> {
@@ -22,15 +24,20 @@ pub struct Brief<'a> {
 }
 
 /// What the agent of the old session is asked for.
-pub fn request(by: &str, goal: &str) -> String {
+pub fn request(by: &str, goal: &str, sections: &[Section]) -> String {
     let goal = match goal.trim() {
         "" => String::new(),
         goal => format!(" The goal of the next session: {goal}"),
     };
+    let what = match is_standard(sections) {
+        true => {
+            ": what is done, what remains, what you tried that failed, open questions, and the next step. ".to_owned()
+        }
+        false => format!(", with these parts:\n{}\n", asked(sections)),
+    };
     format!(
         "{by} hands this session off to a fresh one. Stop working now and write the handoff with the tool \
-         `handoff_write`: what is done, what remains, what you tried that failed, open questions, and the next step. \
-         Name files and commands; leave out what the code already says.{goal}"
+         `handoff_write`{what}Name files and commands; leave out what the code already says.{goal}"
     )
 }
 

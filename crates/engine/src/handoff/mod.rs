@@ -5,11 +5,13 @@ mod compare;
 mod document;
 mod due;
 mod step;
+mod template;
 #[cfg(test)]
 mod tests;
 
 pub use brief::{Brief, brief, question, request};
 pub use compare::{Changed, changed};
-pub use document::{Check, Facts, MAX_DIRTY, Prose, from_recording, seal, text};
+pub use document::{Check, Facts, MAX_DIRTY, Prose, from_recording, note, seal, text};
 pub use due::{Cost, Due, Earlier, MOST_BY_ITSELF, due};
 pub use step::{Effect, Event, Handoff, State, Step, effect, step};
+pub use template::{STANDARD, Section, Template, TemplateError, body, sections, templates};

@@ -198,13 +198,17 @@ fn facts(goal: &str) -> Facts {
 #[test]
 fn the_document_is_facts_then_prose() {
     let prose = Prose { done: "The parser.".into(), next: "Run `make test`.".into(), ..Default::default() };
-    let document = seal(&facts("Finish it"), &prose.body(), "abc");
+    let prose = body(&sections(&[], None), &prose.parts()).unwrap();
+    let document = seal(&facts("Finish it"), &prose, "abc");
+    let kept = note(&facts("Finish it"), &prose);
+    assert!(kept.contains("goal: \"Finish it\"\n") && kept.ends_with("`make test`.\n"), "{kept}");
+    assert!(!kept.contains("saved") && !kept.contains("hash"), "{kept}");
     assert!(document.starts_with("---\nhandoff: hnd_"), "{document}");
     assert!(document.contains("\nuncommitted: [\"src/a b.rs\"]\n"), "{document}");
     assert!(document.contains("{\"check\": \"make test\", \"passed\": false, \"result\": \"exit 2\"}"), "{document}");
     assert!(document.contains("\nhash: abc\n---\n\n## Done\n\nThe parser.\n\n## Next step"), "{document}");
     assert!(!document.contains("Remaining"));
-    assert_eq!(document.replace("hash: abc\n", ""), text(&facts("Finish it"), &prose.body()));
+    assert_eq!(document.replace("hash: abc\n", ""), text(&facts("Finish it"), &prose));
 }
 
 #[test]

@@ -4,12 +4,14 @@ use store::Placed;
 
 use super::{diff, handle, stored};
 
-stored! { HandoffWrite HandoffEdit HandoffRetry HandoffSkip HandoffCancel HandoffAck }
+stored! { HandoffWrite HandoffEdit HandoffRetry HandoffSkip HandoffCancel HandoffAck HandoffConfigure }
 
 handle! {
     HandoffList(verb, asked) { Ok(asked.hub.store.handoffs(asked.caller, verb.filter).await?) }
 
     HandoffShow(verb, asked) { Ok(asked.hub.store.handoff(asked.caller, verb.handoff).await?) }
+
+    HandoffSettings(verb, asked) { Ok(asked.hub.store.handoff_settings(asked.caller, verb.project).await?) }
 
     HandoffCompare(verb, asked) {
         let older = asked.hub.store.handoff(asked.caller, verb.handoff).await?;

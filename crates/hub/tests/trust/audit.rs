@@ -6,8 +6,8 @@ use protocol::link::FactBody;
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, EscalationAnswer, Freeze, InviteCreate, MarkRead,
     MessageText, NotifyConfigure, NotifyUpdate, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, Rename,
-    RunnerCreate, RunnerUpdate, SessionAsk, SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease, TaskTakeOver,
-    TokenCreate, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
+    RunnerCreate, RunnerUpdate, SessionAsk, SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease,
+    TaskTakeOver, TokenCreate, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use reqwest::Method;
 use serde_json::json;

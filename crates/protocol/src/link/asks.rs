@@ -152,6 +152,9 @@ pub enum RunnerAsk {
         workspace: WorkspaceId,
         /// The handoff.
         handoff: HandoffId,
+        /// Its document, if it is also kept as a file: written into `.shopfloor/handoffs` first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// Asks the agent of an ended session a question. Its conversation is resumed without a screen, in a sandbox that
     /// cannot write in the workspace.

@@ -168,8 +168,8 @@ impl Asks {
                 published.map(RunnerAnswer::Published)
             }
             RunnerAsk::Tips { location } => self.tips(&location).await.map(RunnerAnswer::Tips),
-            RunnerAsk::KeepAll { workspace, handoff } => {
-                self.keep_all(workspace, handoff).await.map(RunnerAnswer::KeptAll)
+            RunnerAsk::KeepAll { workspace, handoff, note } => {
+                self.keep_all(workspace, handoff, note).await.map(RunnerAnswer::KeptAll)
             }
             RunnerAsk::PullRequest { location, branch, target, title, body } => {
                 let opened = self.pull_request(&location, &branch, &target, &title, &body).await;

@@ -133,7 +133,9 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
     let (budget_micros, handoff_after_micros) = (args.budget, args.handoff_after_cost);
     let input = WorkerUpdate { budget_micros, handoff_after_micros, name: args.name, abilities };
     if input == WorkerUpdate::default() {
-        return Err(Failure::usage("nothing to change").advise("pass --name, --budget, --handoff-after-cost or --ability"));
+        return Err(
+            Failure::usage("nothing to change").advise("pass --name, --budget, --handoff-after-cost or --ability")
+        );
     }
     let worker = id(client, &args.worker).await?;
     said(&client.ask(Call::WorkerUpdate { worker, input }).await?, out)

@@ -3,8 +3,8 @@
 use domain::{Actor, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, RunnerId, SessionStatus, Visibility};
 use protocol::link::{KeptAll, StartFrom};
 use protocol::{
-    Handoff, HandoffAck, HandoffBegin, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse, Project, Session,
-    SessionSpawn, WorkerStart, WorkerUpdate, verbs,
+    Handoff, HandoffAck, HandoffBegin, HandoffConfigure, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse,
+    HandoffSection, Project, Session, SessionSpawn, WorkerStart, WorkerUpdate, verbs,
 };
 use store::{Caller, HandoffResult, HandoffTold, HandoffWork, Placed, StoreError, TendHandoff};
 
@@ -23,6 +23,7 @@ both!(
     a_text_that_gives_orders_is_quoted,
     a_task_goes_to_the_next_session_of_its_worker,
     a_session_hands_itself_off_after_a_cost,
+    a_project_says_which_sections_its_documents_have_and_where_they_are_kept,
 );
 
 pub(crate) struct Scene {
@@ -370,4 +371,39 @@ async fn a_session_hands_itself_off_after_a_cost(fixture: Fixture) {
     let input = WorkerUpdate { handoff_after_micros: Some(0), ..Default::default() };
     let never = shop.fixture.done(&ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
     assert_eq!(never.handoff_after_micros, None);
+}
+
+async fn a_project_says_which_sections_its_documents_have_and_where_they_are_kept(fixture: Fixture) {
+    let scene = Scene::open(fixture, Visibility::ReadWrite, true).await;
+    let (ada, project) = (&scene.fixture.ada, scene.project.id);
+    let configure = |keep_files, templates: Option<&str>| verbs::HandoffConfigure {
+        project,
+        input: HandoffConfigure { keep_files, templates: templates.map(str::to_owned) },
+    };
+    let said = scene.fixture.refused(ada, configure(None, Some("Done: a\nno colon"))).await;
+    assert!(invalid(&said).contains("line 2: write a section as"), "{said}");
+    let said = scene.fixture.refused(&scene.fixture.bo, configure(Some(true), None)).await;
+    assert!(matches!(said, StoreError::Forbidden(_)), "{said}");
+    let text = "Risks: what could break\n[reviewer]\nFindings: what you saw";
+    scene.fixture.done(ada, configure(Some(true), Some(text))).await;
+    let found = scene.fixture.store.handoff_settings(&scene.fixture.bo, project).await.unwrap();
+    assert_eq!((found.keep_files, found.templates.as_str()), (true, text));
+    let handoff = scene.begin(goal("finish it")).await;
+    let HandoffWork::Ask { text, .. } = scene.tend(&handoff).await else { panic!("nobody is asked") };
+    assert!(text.contains("`Risks: …`: what could break") && !text.contains("Findings"), "{text}");
+    let write = |title: &str| {
+        let sections = vec![HandoffSection { title: title.into(), text: "the cache".into() }];
+        let input = HandoffProse { done: "the parser".into(), sections, ..Default::default() };
+        verbs::HandoffWrite { handoff: handoff.id, input }
+    };
+    let agent = scene.agent(&scene.session);
+    let said = scene.fixture.refused(&agent, write("Findings")).await;
+    assert!(invalid(&said).contains("no section `Findings`; its sections: `Risks`"), "{said}");
+    scene.fixture.done(&agent, write("Risks")).await;
+    let HandoffWork::Keep { note: Some(note), .. } = scene.tend(&handoff).await else { panic!("no file") };
+    assert!(note.contains("goal: \"finish it\"") && note.contains("## Risks\n\nthe cache\n\n## Done\n"), "{note}");
+    scene.fixture.done(ada, verbs::HandoffCancel { handoff: handoff.id }).await;
+    let reviewer = scene.begin(HandoffBegin { role: Some("reviewer".into()), ..goal("review it") }).await;
+    let HandoffWork::Ask { text, .. } = scene.tend(&reviewer).await else { panic!("nobody is asked") };
+    assert!(text.contains("`Findings: …`") && !text.contains("Risks"), "{text}");
 }

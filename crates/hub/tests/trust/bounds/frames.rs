@@ -99,7 +99,7 @@ fn of_ask(ask: &RunnerAsk) -> &'static str {
         RunnerAsk::Publish { .. } => "ids and the names of a repository and a branch",
         RunnerAsk::PullRequest { .. } => "one title and one summary",
         RunnerAsk::Tips { .. } => "the name of a repository, once in 15 seconds",
-        RunnerAsk::KeepAll { .. } => "two ids",
+        RunnerAsk::KeepAll { .. } => "two ids and one document",
         RunnerAsk::Question { .. } => "one question of 4,096 characters for each session",
         RunnerAsk::Look { .. } => "one path",
         RunnerAsk::Search { .. } => "the words of one search, and the projects that the person sees",

@@ -1,7 +1,7 @@
 //! Handoffs as text.
 
 use domain::{HandoffOutcome, HandoffStatus, HandoffStep};
-use protocol::{Handoff, HandoffDetail, HandoffStepTaken};
+use protocol::{Handoff, HandoffDetail, HandoffSettings, HandoffStepTaken};
 
 use crate::output::clean;
 use crate::table::{Cell, Style, Table, fields};
@@ -74,6 +74,19 @@ pub(super) fn table(handoffs: &[Handoff], out: &Output) -> String {
         ]);
     }
     table.render(out)
+}
+
+/// How a project's handoffs are written and kept.
+pub(super) fn settings(settings: &HandoffSettings, out: &Output) -> String {
+    let files = match settings.keep_files {
+        true => "kept in `.shopfloor/handoffs/`, saved with the work",
+        false => "not kept as files",
+    };
+    let sections = match settings.templates.trim() {
+        "" => "the standard sections: done, remaining, tried and failed, open questions, next step".to_owned(),
+        text => format!("\n{}", clean(text)),
+    };
+    format!("{}\nsections: {sections}", fields(out, &[("documents", files.into())]))
 }
 
 /// A handoff with its steps and its document.

@@ -17,8 +17,7 @@ pub(super) async fn ask(
     (session, question): (SessionId, String),
     wait: bool,
 ) -> Result<(), Failure> {
-    let mut asked: SessionQuestion =
-        client.ask(Call::SessionAsk { session, input: SessionAsk { question } }).await?;
+    let mut asked: SessionQuestion = client.ask(Call::SessionAsk { session, input: SessionAsk { question } }).await?;
     if wait && !out.json {
         out.note("the agent reads and answers; Ctrl-C stops waiting, not the agent");
     }
@@ -34,9 +33,8 @@ pub(super) async fn ask(
             Err(Failure::conflict(format!("the agent did not answer: {}", clean(why))))
         }
         QuestionStatus::Answered => out.show(&asked, |_| clean(asked.answer.as_deref().unwrap_or_default())),
-        QuestionStatus::Asked => out.show(&asked, |_| {
-            format!("{}: asked; `shopfloor session questions {session}` shows the answer", asked.id)
-        }),
+        QuestionStatus::Asked => out
+            .show(&asked, |_| format!("{}: asked; `shopfloor session questions {session}` shows the answer", asked.id)),
     }
 }
 

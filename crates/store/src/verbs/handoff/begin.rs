@@ -15,6 +15,8 @@ use crate::verbs::work::workers::facts::Under;
 use crate::verbs::{projects, users, workspaces};
 use crate::{Command, Placed, StoreError};
 
+/// The role whose template the document follows.
+const ROLE: Field = Field { name: "role", limit: 60, ..domain::text::NAME };
 /// The goal of the fresh session.
 const GOAL: Field = Field { name: "goal", limit: 4096, lines: true, optional: true };
 /// How long the agent may write by default, and at most, in seconds.
@@ -40,6 +42,9 @@ impl Command for Placed<verbs::HandoffBegin> {
         }
         if let Some(model) = &input.model {
             MODEL.check(model)?;
+        }
+        if let Some(role) = &input.role {
+            ROLE.check(role)?;
         }
         let wait_seconds = input.wait_seconds.unwrap_or(WAIT.0);
         if wait_seconds > WAIT.1 {
@@ -95,7 +100,8 @@ impl Command for Placed<verbs::HandoffBegin> {
             created_at: tx.now,
             updated_at: tx.now,
         };
-        add(tx, &made, model, wait_seconds, me.by_agent).await?;
+        let how = How { model, role: input.role.clone(), wait_seconds, by_agent: me.by_agent };
+        add(tx, &made, how).await?;
         let detail = format!("hands off `{}` to {}", made.title, made.to.name);
         tx.audit(Self::VERB, made.id, AuditScope::Project(made.project), detail);
         announce(tx, made.clone());
@@ -150,17 +156,19 @@ impl Placed<verbs::HandoffBegin> {
     }
 }
 
-pub(super) async fn add(
-    tx: &mut Tx<'_>,
-    made: &Handoff,
-    model: Option<String>,
-    wait_seconds: u32,
-    by_agent: bool,
-) -> Result<(), StoreError> {
+/// What is stored of a new handoff besides its view.
+pub(super) struct How {
+    pub(super) model: Option<String>,
+    pub(super) role: Option<String>,
+    pub(super) wait_seconds: u32,
+    pub(super) by_agent: bool,
+}
+
+pub(super) async fn add(tx: &mut Tx<'_>, made: &Handoff, how: How) -> Result<(), StoreError> {
     let sql = "INSERT INTO handoffs (id, project, activity, session, workspace, runner, owner, task, title, to_runner, \
                to_owner, agent, model, goal, edit, push, wait_seconds, status, step, steps, since, asked_by, by_agent, \
-               created_at, updated_at, by_itself) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-               $17, $18, $19, '[]', $20, $21, $22, $20, $20, $23)";
+               created_at, updated_at, by_itself, role) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+               $17, $18, $19, '[]', $20, $21, $22, $20, $20, $23, $24)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -174,17 +182,18 @@ pub(super) async fn add(
         made.to_runner.to_string(),
         made.to.id.to_string(),
         &made.agent,
-        model,
+        how.model,
         &made.goal,
         made.edit,
         made.push,
-        wait_seconds,
+        how.wait_seconds,
         made.status.word(),
         made.step.word(),
         tx.now,
         made.asked_by.id.to_string(),
-        by_agent,
+        how.by_agent,
         made.by_itself.clone(),
+        how.role,
     ];
     tx.run(sql, values).await.map(|_| ())
 }

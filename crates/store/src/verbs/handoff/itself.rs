@@ -5,7 +5,7 @@ use engine::handoff::{Cost, Due, Earlier, due};
 use protocol::{Handoff, Session, Usage};
 
 use super::announce;
-use super::begin::{WAIT, add};
+use super::begin::{How, WAIT, add};
 use crate::StoreError;
 use crate::sql::args;
 use crate::tx::{AuditScope, Tx};
@@ -65,7 +65,8 @@ async fn begin(tx: &mut Tx<'_>, session: &Session, task: TaskId, due: Due) -> Re
         created_at: tx.now,
         updated_at: tx.now,
     };
-    add(tx, &made, session.model.clone(), WAIT.0, false).await?;
+    let how = How { model: session.model.clone(), role: None, wait_seconds: WAIT.0, by_agent: false };
+    add(tx, &made, how).await?;
     let detail = format!("`{}` hands itself off: {due}", made.title);
     tx.audit("handoff.by_itself", made.id, AuditScope::Project(made.project), detail);
     announce(tx, made);

@@ -6,6 +6,7 @@ mod document;
 pub(crate) mod itself;
 mod people;
 mod rows;
+mod settings;
 pub(crate) mod start;
 mod tend;
 

@@ -14,7 +14,7 @@ use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 
 pub(super) const COLUMNS: &str = "SELECT h.id, h.project, h.activity, h.session, h.title, h.workspace, h.runner, \
-    h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, \
+    h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, h.role, \
     h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.written_since, h.body, \
     h.written_by, h.first_body, h.first_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.by_itself, h.asked_by, a.name AS asked_by_name, \
     h.by_agent, h.created_at, h.updated_at FROM handoffs h JOIN users u ON u.id = h.owner \
@@ -27,6 +27,8 @@ const REASON: usize = 2000;
 pub(super) struct HandoffRow {
     pub(super) view: Handoff,
     pub(super) model: Option<String>,
+    /// The role whose template the document follows, if one was named.
+    pub(super) role: Option<String>,
     pub(super) wait_seconds: u32,
     /// When the current step began.
     pub(super) since: Timestamp,
@@ -76,6 +78,7 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
             updated_at: row.time("updated_at")?,
         },
         model: row.text_or_none("model")?,
+        role: row.text_or_none("role")?,
         wait_seconds: row.count("wait_seconds")?,
         since: row.time("since")?,
         written_since: row.time_or_none("written_since")?,

@@ -55,12 +55,9 @@ async fn a_question_is_stored_with_its_answer(fixture: Fixture) {
     let second = fixture.done(ada, ask(&session, "and?", &here)).await;
     fixture.done(&hub, QuestionEnded { question: second.id, answer: Err("no sandbox".into()) }).await;
     let all = fixture.store.session_questions(ada, session.id).await.unwrap();
-    let found: Vec<_> =
-        all.iter().map(|one| (one.status, one.answer.as_deref(), one.detail.as_deref())).collect();
-    let wanted = [
-        (QuestionStatus::Answered, Some("It is faster."), None),
-        (QuestionStatus::Failed, None, Some("no sandbox")),
-    ];
+    let found: Vec<_> = all.iter().map(|one| (one.status, one.answer.as_deref(), one.detail.as_deref())).collect();
+    let wanted =
+        [(QuestionStatus::Answered, Some("It is faster."), None), (QuestionStatus::Failed, None, Some("no sandbox"))];
     assert_eq!(found, wanted);
 }
 
