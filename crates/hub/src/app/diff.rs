@@ -1,6 +1,5 @@
 //! The difference between two versions of a text.
 
-use domain::HandoffId;
 use engine::handoff::{Changed, changed};
 use protocol::{
     Diff, DiffKind, DiffLine, DiffRange, HandoffComparison, HandoffDetail, HandoffFact, HandoffSide, ProblemKind,
@@ -18,28 +17,29 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
     Ok(Diff { from, to, lines: lines(content(versions, from)?, content(versions, to)?) })
 }
 
-/// Compares the documents of two handoffs, or the prose of one with what it was before a person edited it.
-pub(crate) fn handoffs(older: HandoffDetail, newer: Option<HandoffDetail>) -> Result<HandoffComparison, AppError> {
-    let conflict = |why: String| AppError::new(ProblemKind::Conflict, why);
-    let none = |handoff: HandoffId| conflict(format!("{handoff} has no document yet"));
-    let (mut from, id) = (side(&older), older.handoff.id);
-    let Some(newer) = newer else {
-        let unedited = || conflict(format!("nobody edited the document of {id}: name another handoff to compare with"));
-        let first = older.first.ok_or_else(unedited)?;
-        let to = std::mem::replace(&mut from.written_by, first.written_by);
-        let lines = lines(&first.body, &older.body.unwrap_or_default());
-        return Ok(HandoffComparison {
-            to: HandoffSide { written_by: to, ..from.clone() },
-            from,
-            facts: vec![],
-            lines,
-        });
+/// Compares the documents of two handoffs, or the prose of one with what it was before a person edited it. A document
+/// that nobody edited is like itself.
+pub(crate) fn handoffs(older: HandoffDetail, newer: Option<HandoffDetail>) -> HandoffComparison {
+    let (mut from, to) = (side(&older), side(newer.as_ref().unwrap_or(&older)));
+    let facts = newer.as_ref().map(|newer| facts(&older, newer)).unwrap_or_default();
+    let (old, new) = match newer {
+        Some(newer) => (older.body, newer.body),
+        None => match older.first {
+            Some(first) => {
+                from.written_by = first.written_by;
+                (Some(first.body), older.body)
+            }
+            None => (older.body.clone(), older.body),
+        },
     };
-    let to = side(&newer);
-    let lines = lines(&older.body.ok_or_else(|| none(id))?, &newer.body.ok_or_else(|| none(newer.handoff.id))?);
-    let facts = changed(&older.document.unwrap_or_default(), &newer.document.unwrap_or_default());
-    let facts = facts.into_iter().map(|Changed { name, older, newer }| HandoffFact { name, older, newer });
-    Ok(HandoffComparison { from, to, facts: facts.collect(), lines })
+    HandoffComparison { from, to, facts, lines: lines(&old.unwrap_or_default(), &new.unwrap_or_default()) }
+}
+
+/// The facts that differ; none before both documents are sealed.
+fn facts(older: &HandoffDetail, newer: &HandoffDetail) -> Vec<HandoffFact> {
+    let document = |detail: &HandoffDetail| detail.document.clone().unwrap_or_default();
+    let all = changed(&document(older), &document(newer)).into_iter();
+    all.map(|Changed { name, older, newer }| HandoffFact { name, older, newer }).collect()
 }
 
 fn side(detail: &HandoffDetail) -> HandoffSide {

@@ -19,7 +19,7 @@ handle! {
             Some(to) => Some(asked.hub.store.handoff(asked.caller, to).await?),
             None => None,
         };
-        diff::handoffs(older, newer)
+        Ok(diff::handoffs(older, newer))
     }
 
     HandoffBegin(verb, asked) {

@@ -181,7 +181,8 @@ async fn a_person_edits_the_document_before_it_is_sealed(fixture: Fixture) {
     let detail = scene.detail(&handoff).await;
     assert_eq!(detail.written_by, Some(HandoffWriter::Person));
     let first = detail.first.unwrap();
-    assert_eq!((first.body.trim(), first.written_by), ("## Done\n\nthe parser", Some(HandoffWriter::Agent)));
+    let wanted = ("## Done\n\nthe parser\n\n## Next step\n\ntest it", Some(HandoffWriter::Agent));
+    assert_eq!((first.body.trim(), first.written_by), wanted);
     assert!(detail.document.unwrap().ends_with("---\n\nmine\n"));
 }
 

@@ -36,7 +36,8 @@ fn text(found: &HandoffComparison, out: &Output) -> String {
         all.extend(hunk.lines.iter().map(|line| diff_line(line, out)));
     }
     if all.len() == 2 {
-        all.push("no differences".to_owned());
+        let edited = found.from.handoff != found.to.handoff || found.to.written_by == Some(HandoffWriter::Person);
+        all.push(if edited { "no differences" } else { "nobody edited the document" }.to_owned());
     }
     all.join("\n")
 }
