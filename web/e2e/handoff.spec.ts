@@ -31,5 +31,10 @@ test("a handoff runs to its end in the stepper", async ({ floor }) => {
   await expect(dialog).toBeHidden();
   await expect(page.getByText("Continues an earlier session")).toBeVisible();
   await page.goto(`/p/${project.id}/a/${activity.id}`);
-  await expect(page.getByRole("region", { name: "Handoffs" })).toContainText("Handed off");
+  const handoffs = page.getByRole("region", { name: "Handoffs" });
+  await expect(handoffs).toContainText("Handed off");
+  await handoffs.getByRole("button", { name: "What was edited" }).click();
+  const compared = handoffs.getByRole("group", { name: "Differences between the documents" });
+  await expect(compared).toContainText("The agent wrote nothing");
+  await expect(compared).toContainText("One and two are counted.");
 });

@@ -130,6 +130,8 @@ pub(crate) struct Arg(pub(crate) Vec<Template>);
 #[serde(deny_unknown_fields)]
 pub(crate) struct Autonomies {
     #[serde(default)]
+    pub(crate) read: Vec<Arg>,
+    #[serde(default)]
     pub(crate) ask: Vec<Arg>,
     #[serde(default)]
     pub(crate) edit: Vec<Arg>,
@@ -195,8 +197,17 @@ impl Adapter {
 
     /// Whether it can resume a conversation in this mode.
     pub fn resumes(&self, mode: Mode) -> bool {
-        self.start(mode)
-            .is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
+        self.names(mode, "conversation")
+    }
+
+    /// Whether a conversation of it can be resumed for a question, with arguments that keep it from changing anything.
+    pub fn can_be_asked(&self) -> bool {
+        let way = Mode::Headless;
+        !self.autonomy.read.is_empty() && self.resumes(way) && self.takes_prompt(way) && self.names(way, "autonomy")
+    }
+
+    fn names(&self, mode: Mode, name: &str) -> bool {
+        self.start(mode).is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|named| named == name)))
     }
 
     /// Whether it runs a given command in this mode.
@@ -256,7 +267,8 @@ impl Adapter {
     /// All templates, for checks.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         let starts = [&self.interactive, &self.headless].into_iter().flatten();
-        let autonomy = [&self.autonomy.ask, &self.autonomy.edit, &self.autonomy.full].into_iter().flatten();
+        let Autonomies { read, ask, edit, full } = &self.autonomy;
+        let autonomy = [read, ask, edit, full].into_iter().flatten();
         let args = self.command.iter().chain(starts.flat_map(|start| &start.args)).chain(autonomy);
         let args = args.flat_map(|arg| &arg.0);
         let mcp = self.mcp.iter().flat_map(|mcp| mcp.args.iter().chain(&mcp.variable).chain(mcp.server.templates()));
@@ -279,7 +291,8 @@ impl Adapter {
                 return Some((table.to_owned(), "lines = true needs prompt = \"stdin\" or \"none\"".to_owned()));
             }
         }
-        let autonomies = [&self.autonomy.ask, &self.autonomy.edit, &self.autonomy.full];
+        let Autonomies { read, ask, edit, full } = &self.autonomy;
+        let autonomies = [read, ask, edit, full];
         if autonomies.into_iter().flatten().flat_map(Arg::names).any(|name| name == "autonomy") {
             return Some(("[autonomy]".to_owned(), "{autonomy} cannot stand for itself".to_owned()));
         }

@@ -72,6 +72,8 @@ impl Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Autonomy {
+    /// It only reads: it is asked about earlier work.
+    Read,
     /// It asks before it changes anything.
     Ask,
     /// It changes files in its workspace; other actions as the agent decides.

@@ -63,7 +63,8 @@ impl<'a> Values<'a> {
             "git_dir" => request.git_dir.as_deref().map(path),
             "trusted" => request.trusted.then(|| path(&request.workspace)),
             "untrusted" => (!request.trusted).then(|| path(&request.workspace)),
-            "ask" => (request.autonomy == Autonomy::Ask).then(String::new),
+            // Where nobody is there to answer, what must be asked for is refused.
+            "ask" => matches!(request.autonomy, Autonomy::Ask | Autonomy::Read).then(String::new),
             "edit" => (request.autonomy == Autonomy::Edit).then(String::new),
             "full" => (request.autonomy == Autonomy::Full).then(String::new),
             name => {
@@ -102,6 +103,7 @@ impl<'a> Values<'a> {
 
     fn autonomy(&self) -> &[Arg] {
         match self.request.autonomy {
+            Autonomy::Read => &self.adapter.autonomy.read,
             Autonomy::Ask => &self.adapter.autonomy.ask,
             Autonomy::Edit => &self.adapter.autonomy.edit,
             Autonomy::Full => &self.adapter.autonomy.full,

@@ -168,6 +168,7 @@ mod tests {
                 failed: 0,
                 usage: Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
                 budget_micros: None,
+                handoff_after_micros: None,
                 context_score: None,
                 seen_at: None,
                 created_at: Timestamp::from_millis(0),

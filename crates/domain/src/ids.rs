@@ -100,6 +100,8 @@ ids! {
     LandingId = "lnd", "^lnd_[0-9a-f]{32}$";
     /// A handoff of one session's work to a fresh session.
     HandoffId = "hnd", "^hnd_[0-9a-f]{32}$";
+    /// A question to the agent of an ended session.
+    QuestionId = "qst", "^qst_[0-9a-f]{32}$";
     /// A recipe of a project, in all its versions.
     RecipeId = "rcp", "^rcp_[0-9a-f]{32}$";
     /// One run of a recipe.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::UserRef;
 use crate::shapes::{inputs, queries, views};
+use crate::{DiffLine, UserRef};
 
 /// This subject's part of the protocol: see `verbs/mod.rs`.
 macro_rules! handoff {
@@ -21,6 +21,8 @@ macro_rules! handoff {
         answers {
             Handoffs(Vec<Handoff>),
             HandoffDetail(HandoffDetail),
+            HandoffComparison(HandoffComparison),
+            HandoffSettings(crate::HandoffSettings),
             Handoff(Handoff),
         }
         verbs {
@@ -29,6 +31,16 @@ macro_rules! handoff {
             /// One handoff with its document.
             HandoffShow "handoff.show" GET "/api/handoffs/{handoff}"
                 { path handoff: HandoffId } -> 200 HandoffDetail, Look;
+            /// Compares the document of a handoff with that of another one; without another one, with its own as it was
+            /// before a person edited it.
+            HandoffCompare "handoff.compare" GET "/api/handoffs/{handoff}/compare"
+                { path handoff: HandoffId, query with: HandoffOther } -> 200 HandoffComparison, Look;
+            /// How the handoffs of a project are written and kept.
+            HandoffSettings "handoff.settings" GET "/api/projects/{project}/handoff"
+                { path project: ProjectId } -> 200 crate::HandoffSettings, See;
+            /// Changes how the handoffs of a project are written and kept.
+            HandoffConfigure "handoff.configure" PATCH "/api/projects/{project}/handoff"
+                { path project: ProjectId, body input: crate::HandoffConfigure } -> 200 crate::HandoffSettings, Owner;
             /// Hands a session off: a document, the saved work, and a fresh session that continues. A session has one
             /// handoff at a time.
             HandoffBegin "handoff.begin" POST "/api/sessions/{session}/handoff"
@@ -83,6 +95,9 @@ inputs! {
         /// Its model; default: the same for the same agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// The role whose template the document follows; default: that of the session's worker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
         /// How long the agent may write the document, at most 3600 seconds; default: 120. Then its recording is used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait_seconds: Option<u32>,
@@ -110,6 +125,29 @@ inputs! {
         #[serde(default)]
         #[ts(as = "Option<String>")]
         next: String,
+        /// Other sections, as the project's template asks for them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<HandoffSection>>")]
+        sections: Vec<HandoffSection>,
+    }
+
+    /// A section of a handoff's document.
+    HandoffSection {
+        /// Its title, as in the template.
+        title: String,
+        /// Its text.
+        text: String,
+    }
+
+    /// Changes to how the handoffs of a project are written and kept; absent fields stay unchanged.
+    HandoffConfigure {
+        /// Whether each document is also a file in the workspace, `.shopfloor/handoffs/ID.md`, saved with the work.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep_files: Option<bool>,
+        /// The sections of documents: lines `Title: what the agent writes there`, for everybody until a line `[role]`;
+        /// empty: the standard sections.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        templates: Option<String>,
     }
 
     /// A change to the document of a handoff.
@@ -146,6 +184,16 @@ queries! {
         /// Maximum number, at most 200; default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
+    }
+}
+
+queries! {
+    /// What to compare a handoff's document with.
+    #[derive(Copy)]
+    HandoffOther {
+        /// The handoff with the newer document; default: the same one, as a person edited it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<HandoffId>,
     }
 }
 
@@ -204,7 +252,10 @@ views! {
         branch: Option<String>,
         /// The fresh session.
         successor: Option<SessionId>,
-        /// Who asked for it.
+        /// Why it began by itself; absent if somebody asked for it.
+        #[serde(default)]
+        by_itself: Option<String>,
+        /// Who asked for it; the owner of the session if it began by itself.
         asked_by: UserRef,
         /// When it was asked for.
         created_at: Timestamp,
@@ -232,7 +283,60 @@ views! {
         body: Option<String>,
         /// Who wrote the prose.
         written_by: Option<HandoffWriter>,
+        /// The prose before a person edited it; absent if nobody did.
+        #[serde(default)]
+        first: Option<HandoffFirst>,
         /// The sealed document, as the fresh session gets it.
         document: Option<String>,
+    }
+
+    /// The prose of a handoff's document before a person edited it.
+    HandoffFirst {
+        /// The prose, in Markdown.
+        body: String,
+        /// Who wrote it.
+        written_by: Option<HandoffWriter>,
+    }
+
+    /// How the handoffs of a project are written and kept.
+    HandoffSettings {
+        /// Whether each document is also a file in the workspace, `.shopfloor/handoffs/ID.md`, saved with the work.
+        keep_files: bool,
+        /// The sections of documents, as they were written; empty: the standard sections.
+        templates: String,
+    }
+
+    /// What differs between two documents.
+    HandoffComparison {
+        /// The older one.
+        from: HandoffSide,
+        /// The newer one.
+        to: HandoffSide,
+        /// The facts that differ; none between two versions of one document.
+        facts: Vec<HandoffFact>,
+        /// The lines of the prose in order.
+        lines: Vec<DiffLine>,
+    }
+
+    /// One of two documents.
+    HandoffSide {
+        /// Its handoff.
+        handoff: HandoffId,
+        /// The title of its session.
+        title: String,
+        /// Who wrote its prose.
+        written_by: Option<HandoffWriter>,
+        /// When its handoff was asked for.
+        at: Timestamp,
+    }
+
+    /// A fact that differs between two documents.
+    HandoffFact {
+        /// Its name in the front matter.
+        name: String,
+        /// Its value in the older one.
+        older: Option<String>,
+        /// Its value in the newer one.
+        newer: Option<String>,
     }
 }

@@ -191,6 +191,10 @@ views! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         argv: Option<bool>,
+        /// Whether its ended sessions can be asked about their work; absent if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        asked: Option<bool>,
     }
 }
 

@@ -73,6 +73,10 @@ inputs! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         budget_micros: Option<u64>,
+        /// After what cost each of their sessions hands its task to a fresh one, in millionths of a dollar.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(as = "Option<f64>")]
+        handoff_after_micros: Option<u64>,
         /// What they can do.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
@@ -103,6 +107,10 @@ inputs! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(as = "Option<f64>")]
         budget_micros: Option<u64>,
+        /// After what cost a session hands its task to a fresh one, in millionths of a dollar; 0: never.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(as = "Option<f64>")]
+        handoff_after_micros: Option<u64>,
         /// What people call it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
@@ -170,6 +178,10 @@ views! {
         /// What it may cost in all, in millionths of a dollar.
         #[ts(type = "number | null")]
         budget_micros: Option<u64>,
+        /// After what cost a session of it hands its task to a fresh one, in millionths of a dollar.
+        #[serde(default)]
+        #[ts(type = "number | null")]
+        handoff_after_micros: Option<u64>,
         /// The mean of its context scores, in hundredths.
         context_score: Option<u32>,
         /// When it was last heard from.

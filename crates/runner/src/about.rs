@@ -91,6 +91,7 @@ fn modes(adapter: &Adapter, prices: &Prices) -> Vec<AgentMode> {
         counts: Some(adapter.counts(way)),
         costs: Some(adapter.tells_cost(way) || (adapter.counts(way) && prices.knows(&adapter.name.to_string()))),
         argv: Some(adapter.takes_argv(way)),
+        asked: Some(way == Mode::Headless && adapter.can_be_asked()),
     };
     can.map(told).collect()
 }

@@ -30,6 +30,8 @@ use crate::{JournalError, Options, about, index, link, programs};
 
 /// How many requests to answer at once.
 const ASKS: usize = 6;
+/// How many agents of ended sessions to ask at once.
+const QUESTIONS: usize = 2;
 /// How many merge runs to check at once.
 const MERGES: usize = 4;
 /// Workspaces used within this time are watched, besides those with a session: people continue to work in them after a
@@ -176,6 +178,7 @@ async fn set_up(
         bundles,
         index,
         turns: Semaphore::new(ASKS),
+        questions: Semaphore::new(QUESTIONS),
         background: background.clone(),
     };
     let hearers = Hearers {

@@ -115,6 +115,24 @@ CREATE INDEX sessions_live_by_runner ON sessions (runner) WHERE ended_at IS NULL
 -- Which runners have recordings of whose sessions in which projects.
 CREATE INDEX sessions_recorded ON sessions (runner, project, owner) WHERE ended_at IS NULL OR disk_bytes > 0;
 
+-- Questions to the agents of sessions that have ended, with the answers.
+CREATE TABLE session_questions (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES projects (id),
+    session TEXT NOT NULL,
+    asked_by TEXT NOT NULL REFERENCES users (id),
+    question TEXT NOT NULL,
+    status TEXT NOT NULL,
+    answer TEXT,
+    -- Why there is no answer.
+    detail TEXT,
+    asked_at BIGINT NOT NULL,
+    answered_at BIGINT
+);
+CREATE INDEX session_questions_by_session ON session_questions (session, id);
+CREATE INDEX session_questions_by_project ON session_questions (project);
+CREATE INDEX session_questions_open ON session_questions (id) WHERE status = 'asked';
+
 -- Agents that cannot work on a runner, whatever their tasks are: their workers pause, and one of them retries.
 CREATE TABLE outages (
     runner TEXT NOT NULL REFERENCES runners (id) ON DELETE CASCADE,

@@ -185,6 +185,8 @@ CREATE TABLE workers (
     failed BIGINT NOT NULL,
     usage TEXT NOT NULL,
     budget_micros BIGINT,
+    -- After what cost a session hands its task to a fresh one.
+    handoff_after_micros BIGINT,
     scores BIGINT NOT NULL,
     score_sum BIGINT NOT NULL,
     -- Whether the scale made the worker, and may remove it again.

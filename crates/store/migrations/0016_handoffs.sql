@@ -17,6 +17,8 @@ CREATE TABLE handoffs (
     agent TEXT NOT NULL,
     model TEXT,
     goal TEXT NOT NULL,
+    -- The role whose template the document follows, if one was named.
+    role TEXT,
     edit BIGINT NOT NULL,
     push BIGINT NOT NULL,
     wait_seconds BIGINT NOT NULL,
@@ -32,6 +34,9 @@ CREATE TABLE handoffs (
     written_since BIGINT,
     body TEXT,
     written_by TEXT,
+    -- The prose before a person edited it, and who wrote that.
+    first_body TEXT,
+    first_by TEXT,
     -- What the runner said when it kept everything.
     kept TEXT,
     document TEXT,
@@ -41,12 +46,21 @@ CREATE TABLE handoffs (
     -- The packed work, once it is on the other runner.
     bundle TEXT,
     successor TEXT,
+    -- Why it began by itself.
+    by_itself TEXT,
     asked_by TEXT NOT NULL REFERENCES users (id),
     by_agent BIGINT NOT NULL,
     -- Whether a person takes the task of the session over; then the successor is known from the beginning.
     takes_over BIGINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
+);
+-- How a project's handoffs are written and kept.
+CREATE TABLE handoff_settings (
+    project TEXT PRIMARY KEY REFERENCES projects (id),
+    keep_files BIGINT NOT NULL,
+    -- The sections of documents, by role.
+    templates TEXT NOT NULL
 );
 CREATE INDEX handoffs_by_project ON handoffs (project, id);
 CREATE INDEX handoffs_by_session ON handoffs (session, id);

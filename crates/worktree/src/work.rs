@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use domain::WorkspaceId;
 
 use crate::bare::Oid;
+use crate::beneath::Root;
 use crate::bundle::{self, unusable};
+use crate::create::blocking;
 use crate::layout::now;
 use crate::merge::{self, New};
 use crate::names::BranchName;
@@ -92,6 +94,16 @@ impl Worktrees {
         space.store.git("update-ref").operands([name.as_str(), commit.as_str()]).run().await?;
         let base = space.ground(base.as_ref(), Some(&commit)).await?;
         Ok(KeptAll { kept: Kept { tree: space.tree.clone(), commit, base }, head, dirty })
+    }
+
+    /// Writes a file of ours into a workspace. Follows no link that an agent made.
+    pub async fn put_file(&self, id: WorkspaceId, path: &Path, content: &str) -> Result<()> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let folder = self.found(id, &mut space).await?.home.tree();
+        let (below, bytes) = (path.to_owned(), content.as_bytes().to_vec());
+        let put = move || Root::open(&folder)?.put(&below, &bytes, None).map_err(Error::io("write", &below));
+        blocking(put).await
     }
 
     /// The commit that is kept under a name.

@@ -28,4 +28,8 @@ costs?: boolean,
 /**
  * Whether it runs a given program; absent if unknown.
  */
-argv?: boolean, };
+argv?: boolean, 
+/**
+ * Whether its ended sessions can be asked about their work; absent if unknown.
+ */
+asked?: boolean, };

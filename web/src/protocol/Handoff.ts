@@ -121,7 +121,11 @@ branch: string | null,
  */
 successor: SessionId | null, 
 /**
- * Who asked for it.
+ * Why it began by itself; absent if somebody asked for it.
+ */
+by_itself: string | null, 
+/**
+ * Who asked for it; the owner of the session if it began by itself.
  */
 asked_by: UserRef, 
 /**

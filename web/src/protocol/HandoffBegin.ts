@@ -35,6 +35,10 @@ agent?: string,
  */
 model?: string, 
 /**
+ * The role whose template the document follows; default: that of the session's worker.
+ */
+role?: string, 
+/**
  * How long the agent may write the document, at most 3600 seconds; default: 120. Then its recording is used.
  */
 wait_seconds?: number, };

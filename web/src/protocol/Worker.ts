@@ -103,6 +103,10 @@ usage: Usage,
  */
 budget_micros: number | null, 
 /**
+ * After what cost a session of it hands its task to a fresh one, in millionths of a dollar.
+ */
+handoff_after_micros: number | null, 
+/**
  * The mean of its context scores, in hundredths.
  */
 context_score: number | null, 

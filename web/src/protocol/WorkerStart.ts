@@ -31,6 +31,10 @@ model?: string,
  */
 budget_micros?: number, 
 /**
+ * After what cost each of their sessions hands its task to a fresh one, in millionths of a dollar.
+ */
+handoff_after_micros?: number, 
+/**
  * What they can do.
  */
 abilities?: Array<string>, 

@@ -9,6 +9,10 @@ export type WorkerUpdate = {
  */
 budget_micros?: number, 
 /**
+ * After what cost a session hands its task to a fresh one, in millionths of a dollar; 0: never.
+ */
+handoff_after_micros?: number, 
+/**
  * What people call it.
  */
 name?: string, 

@@ -61,6 +61,10 @@ pub struct SandboxSpec {
     pub writable: Vec<PathBuf>,
     /// Paths that are hidden in any case, such as our own data directories.
     pub hidden: Vec<PathBuf>,
+    /// Whether the workspace is read-only, too.
+    pub frozen: bool,
+    /// Whether the agent uses the person's own state instead of `state_dir`: a conversation from outside is there.
+    pub shares_state: bool,
 }
 
 /// Why a session cannot be isolated.
@@ -116,9 +120,15 @@ pub fn sandbox(
     spec.hidden.iter().for_each(|path| mounts.hide(path));
     mounts.read(&spec.exe);
     spec.readable.iter().for_each(|path| mounts.read(path));
-    mounts.state(adapter, person, &spec.state_dir, spec.home == Home::Hidden)?;
+    match spec.shares_state {
+        true => mounts.own_state(adapter, person),
+        false => mounts.state(adapter, person, &spec.state_dir, spec.home == Home::Hidden)?,
+    }
     spec.writable.iter().for_each(|path| mounts.write(path));
-    mounts.write(&spec.workspace);
+    match spec.frozen {
+        true => mounts.read(&spec.workspace),
+        false => mounts.write(&spec.workspace),
+    }
     spec.files.iter().for_each(|path| mounts.read(path));
     let mut all = outside.to_vec();
     all.push(text(&bwrap));

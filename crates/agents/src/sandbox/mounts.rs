@@ -99,10 +99,20 @@ impl Mounts {
             make(&private)?;
             self.bind("--bind", &private, &folder);
         }
+        self.settings(adapter, person);
+        Ok(())
+    }
+
+    /// The agent's own folders as they are, with the person's settings read-only.
+    pub(super) fn own_state(&mut self, adapter: &Adapter, person: &BTreeMap<String, String>) {
+        adapter.state_folders(person).iter().for_each(|folder| self.write(folder));
+        self.settings(adapter, person);
+    }
+
+    fn settings(&mut self, adapter: &Adapter, person: &BTreeMap<String, String>) {
         let paths = |list: &[String]| list.iter().filter_map(|path| expand(path, person)).collect::<Vec<_>>();
         paths(&adapter.settings).iter().for_each(|path| self.read(path));
         paths(&adapter.login).iter().for_each(|path| self.write(path));
-        Ok(())
     }
 
     fn bind(&mut self, how: &str, from: &Path, to: &Path) {

@@ -24,6 +24,8 @@ fn spec(place: &Place, home: Home, network: bool) -> SandboxSpec {
         readable: Vec::new(),
         writable: Vec::new(),
         hidden: vec![place.session()],
+        frozen: false,
+        shares_state: false,
     }
 }
 
@@ -227,6 +229,39 @@ async fn the_real_codex_works_in_it_with_state_of_its_own() {
     let mut recogniser = Recogniser::new(codex, Mode::Headless);
     let seen = events.lines().map(|line| recogniser.line(line)).last().unwrap();
     assert_eq!((seen.state, seen.usage.output), (Some(State::Finished), 19));
+}
+
+/// What a question may do: it continues the conversation, and a model that wants to write does not.
+#[tokio::test]
+async fn the_real_codex_is_asked_and_writes_nothing() {
+    let place = Place::new([Turn::say("Made it so because of the tests.").tokens(100, 0, 9)]).await;
+    if !possible(&place).await {
+        return;
+    }
+    let codex = adapter("codex");
+    assert!(codex.can_be_asked() && !adapter("shell").can_be_asked());
+    let run = async |launch: &agents::Launch, env: &[(String, String)], spec: &SandboxSpec| {
+        let argv = sandbox(&codex, &launch.argv, &place.person(), spec).unwrap();
+        let mut command = tokio::process::Command::new(&argv[0]);
+        command.args(&argv[1..]).env_clear().envs(env.to_vec()).kill_on_drop(true);
+        let output = command.output().await.unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let (launch, env) = place.prepare(&codex, &place.request(Mode::Headless, "Work"));
+    let open = SandboxSpec { shares_state: true, ..spec(&place, Home::ReadOnly, true) };
+    let shown = run(&launch, &env, &open).await;
+    assert!(shown.contains("Made it so"), "{shown}");
+    let events = std::fs::read_to_string(place.session().join("events.jsonl")).unwrap();
+    let mut recogniser = Recogniser::new(codex.clone(), Mode::Headless);
+    let conversation = events.lines().map(|line| recogniser.line(line)).last().unwrap().conversation;
+    assert!(conversation.is_some());
+    place.model.then([Turn::write("new.txt", "hello\n").tokens(100, 0, 9), Turn::say("Because of the tests.")]);
+    let mut request = place.request(Mode::Headless, "Why?");
+    (request.autonomy, request.conversation) = (Autonomy::Read, conversation);
+    let (launch, env) = place.prepare(&codex, &request);
+    let shown = run(&launch, &env, &SandboxSpec { frozen: true, ..open }).await;
+    assert!(shown.contains("Because of the tests."), "{shown}");
+    assert!(!place.workspace().join("new.txt").exists());
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! Real agents, offline, against a scripted model: from the command line to a branch with one changed file.
 
 use domain::{SessionStatus, WorkspaceStatus};
-use protocol::{Activity, Call, LogPage, Session, SessionDetail, SessionLog, Workspace, WorkspaceDiff};
+use protocol::{
+    Activity, Call, LogPage, Session, SessionDetail, SessionLog, SessionQuestion, Workspace, WorkspaceDiff,
+};
 use testkit::model::{Model, Turn};
 use testkit::wait_until;
 
@@ -81,6 +83,31 @@ async fn codex_works_from_a_prompt_alone() {
 #[tokio::test]
 async fn opencode_works_from_a_prompt_alone() {
     headless("opencode").await;
+}
+
+/// An ended agent answers a question, and writes nothing, whatever its model says.
+#[tokio::test]
+async fn codex_is_asked_after_its_end_and_only_reads() {
+    let model = Model::start(script()).await;
+    let fixture = open(&model).await;
+    let project = fixture.project(&fixture.repository()).await.id.to_string();
+    let spawn = ["session", "spawn", "--project", &project, "--agent", "codex", "--headless", "--prompt", "Write"];
+    let session: Session = fixture.cli(&spawn).await;
+    let id = session.id.to_string();
+    let ended = fixture.until(session.id, "the agent ended", |session| session.state.ended()).await;
+    let ended = match ended.session.resumable {
+        true => ended,
+        false => fixture.until(session.id, "its conversation is known", |session| session.resumable).await,
+    };
+    model.then([Turn::write("hacked.txt", "x\n").tokens(9, 0, 9), Turn::say("Because you asked.").tokens(9, 0, 9)]);
+    let asked: SessionQuestion = fixture.cli(&["session", "ask", &id, "Why a greeting?"]).await;
+    assert_eq!(asked.answer.as_deref(), Some("Because you asked."), "{asked:?}");
+    assert!(model.asked().iter().any(|one| format!("{one:?}").contains("Why a greeting?")));
+    let path = std::path::PathBuf::from(ended.workspace.path.unwrap());
+    assert!(path.join("greeting.txt").exists() && !path.join("hacked.txt").exists());
+    let all: Vec<SessionQuestion> = fixture.cli(&["session", "questions", &id]).await;
+    assert_eq!(all, [asked]);
+    fixture.close().await;
 }
 
 /// An agent that is prompted in its terminal, works, becomes idle, and is stopped.

@@ -3,6 +3,8 @@
 use domain::text::plain;
 use domain::{HandoffId, SessionId};
 
+use super::template::{Section, asked, is_standard};
+
 /// The maximum size of the quoted document in a prompt, in bytes. What is beyond is in the stored document.
 pub const MAX_QUOTED: usize = 96 * 1024;
 /// The limits of a goal and a name, in characters.
@@ -31,16 +33,32 @@ pub struct Brief<'a> {
 }
 
 /// What the agent of the old session is asked for.
-pub fn request(by: &str, goal: &str) -> String {
+pub fn request(by: &str, goal: &str, sections: &[Section]) -> String {
     let goal = match plain(goal.trim(), GOAL).as_str() {
         "" => String::new(),
         goal => format!(" The goal of the next session: {goal}"),
     };
     let by = plain(by, NAME);
+    let what = match is_standard(sections) {
+        true => {
+            ": what is done, what remains, what you tried that failed, open questions, and the next step. ".to_owned()
+        }
+        false => format!(", with these parts:\n{}\n", asked(sections)),
+    };
     format!(
         "{by} hands this session off to a fresh one. Stop working now and write the handoff with the tool \
-         `handoff_write`: what is done, what remains, what you tried that failed, open questions, and the next step. \
-         Name files and commands; leave out what the code already says.{goal}"
+         `handoff_write`{what}Name files and commands; leave out what the code already says.{goal}"
+    )
+}
+
+/// What the agent of an ended session is asked.
+pub fn question(by: &str, question: &str) -> String {
+    let by = plain(by, NAME);
+    format!(
+        "{by} asks about the work that you did in this conversation. Answer in a few sentences, from what you remember \
+         and can read. Your session has ended: change nothing, start nothing, and do not continue the work.\n\n\
+         The question: {}",
+        plain(question.trim(), GOAL)
     )
 }
 

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use domain::text::plain;
 use domain::{HandoffId, SessionId};
 
+use super::template::STANDARD;
+
 /// The maximum number of uncommitted paths in a document.
 pub const MAX_DIRTY: usize = 200;
 /// The maximum size of all its uncommitted paths, and of its prose, in bytes.
@@ -73,17 +75,10 @@ pub struct Prose {
 }
 
 impl Prose {
-    /// The prose as sections; empty ones are left out.
-    pub fn body(&self) -> String {
-        let sections = [
-            ("Done", &self.done),
-            ("Remaining", &self.remaining),
-            ("Tried and failed", &self.tried),
-            ("Open questions", &self.questions),
-            ("Next step", &self.next),
-        ];
-        let written = sections.iter().filter(|(_, text)| !text.trim().is_empty());
-        written.map(|(title, text)| format!("## {title}\n\n{}\n", text.trim())).collect::<Vec<_>>().join("\n")
+    /// The prose by the titles of its sections.
+    pub fn parts(self) -> Vec<(String, String)> {
+        let texts = [self.done, self.remaining, self.tried, self.questions, self.next];
+        STANDARD.iter().map(|(_, title, _)| (*title).to_owned()).zip(texts).collect()
     }
 }
 
@@ -118,14 +113,23 @@ fn bounded(body: &str) -> String {
     format!("{}\n\n(Cut: {} of {} bytes are shown.)", &body[..end], end, body.len())
 }
 
+/// The document as a file beside the work, written before the work is saved: without what is known only then.
+pub fn note(facts: &Facts, body: &str) -> String {
+    let mut front = head(facts);
+    let _ = writeln!(front, "goal: {}", quoted(&facts.goal));
+    let _ = writeln!(front, "task: {}", facts.task.as_deref().map_or("null".to_owned(), quoted));
+    format!("---\n{front}---\n\n{}\n", body.trim())
+}
+
+fn head(facts: &Facts) -> String {
+    format!("handoff: {}\nsession: {}\nagent: {}\n", facts.handoff, facts.session, quoted(&facts.agent))
+}
+
 fn front(facts: &Facts) -> String {
-    let mut front = String::new();
+    let mut front = head(facts);
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(front, "{name}: {value}");
     };
-    line("handoff", &facts.handoff.to_string());
-    line("session", &facts.session.to_string());
-    line("agent", &quoted(&facts.agent));
     let texts = [
         ("task", &facts.task),
         ("branch", &facts.branch),

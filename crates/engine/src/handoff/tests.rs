@@ -295,13 +295,17 @@ fn facts(goal: &str) -> Facts {
 #[test]
 fn the_document_is_facts_then_prose() {
     let prose = Prose { done: "The parser.".into(), next: "Run `make test`.".into(), ..Default::default() };
-    let document = seal(&facts("Finish it"), &prose.body(), "abc");
+    let prose = body(&sections(&[], None), &prose.parts()).unwrap();
+    let document = seal(&facts("Finish it"), &prose, "abc");
+    let kept = note(&facts("Finish it"), &prose);
+    assert!(kept.contains("goal: \"Finish it\"\n") && kept.ends_with("`make test`.\n"), "{kept}");
+    assert!(!kept.contains("saved") && !kept.contains("hash"), "{kept}");
     assert!(document.starts_with("---\nhandoff: hnd_"), "{document}");
     assert!(document.contains("\nuncommitted: [\"src/a b.rs\"]\n"), "{document}");
     assert!(document.contains("{\"check\": \"make test\", \"passed\": false, \"result\": \"exit 2\"}"), "{document}");
     assert!(document.contains("\nhash: abc\n---\n\n## Done\n\nThe parser.\n\n## Next step"), "{document}");
     assert!(!document.contains("Remaining"));
-    assert_eq!(document.replace("hash: abc\n", ""), text(&facts("Finish it"), &prose.body()));
+    assert_eq!(document.replace("hash: abc\n", ""), text(&facts("Finish it"), &prose));
 }
 
 #[test]
@@ -310,4 +314,58 @@ fn without_an_agent_the_last_lines_speak() {
     let body = from_recording("it has exited", &log);
     assert!(body.contains("    line 40\n") && body.contains("    line 99\n") && !body.contains("line 39\n"), "{body}");
     assert!(from_recording("it has exited", "\n").ends_with("it has exited.\n"));
+}
+
+#[test]
+fn only_facts_that_differ_are_compared() {
+    let older = facts("Finish it");
+    let checks = vec![Check { what: "make test".into(), passed: Some(true), result: "exit 0".into() }];
+    let handoff = "hnd_00000000000000000000000000000002".parse().unwrap();
+    let newer =
+        Facts { handoff, goal: "Test it".into(), task: None, dirty: vec![], more_dirty: 3, checks, ..older.clone() };
+    let found = changed(&seal(&older, "a", "abc"), &seal(&newer, "---\ngoal: b", "def"));
+    let lines: Vec<String> = found
+        .iter()
+        .map(|fact| {
+            let side = |side: &Option<String>| side.clone().unwrap_or("-".into());
+            format!("{}: {} > {}", fact.name, side(&fact.older), side(&fact.newer))
+        })
+        .collect();
+    let wanted = [
+        "task: CALC-1 Add > -",
+        "goal: Finish it > Test it",
+        "uncommitted: src/a b.rs > -",
+        "checks: make test: failed (exit 2) > make test: passed (exit 0)",
+        "more_uncommitted: - > 3",
+    ];
+    let mut sorted = lines.clone();
+    sorted.sort();
+    let mut wanted = wanted.map(str::to_owned).to_vec();
+    wanted.sort();
+    assert_eq!(sorted, wanted);
+    assert_eq!(changed("no front matter", &seal(&newer, "a", "abc")), []);
+}
+
+#[test]
+fn a_session_hands_itself_off_once_when_its_cost_passes_the_limit() {
+    let limit = Some(2_000_000);
+    let cost = |before: u64, now: u64| Cost { before: Some(before), now: Some(now) };
+    let earlier = |of_session, of_task| Earlier { of_session, of_task };
+    let check = |limit, cost, earlier, wanted: bool| {
+        assert_eq!(due(limit, cost, earlier).is_some(), wanted, "{limit:?} {cost:?} {earlier:?}");
+    };
+    check(limit, cost(1_900_000, 2_000_000), earlier(0, 0), true);
+    check(limit, cost(1_900_000, 1_999_999), earlier(0, 0), false);
+    check(limit, cost(2_000_000, 2_100_000), earlier(0, 0), false);
+    check(None, cost(1_900_000, 2_000_000), earlier(0, 0), false);
+    // Over the limit at once.
+    check(limit, cost(0, 3_000_000), earlier(0, 1), false);
+    check(limit, Cost { before: None, now: Some(3_000_000) }, earlier(0, 0), false);
+    check(limit, Cost { before: Some(1), now: None }, earlier(0, 0), false);
+    // Once per session, and not without end.
+    check(limit, cost(1, 2_000_000), earlier(1, 0), false);
+    check(limit, cost(1, 2_000_000), earlier(0, MOST_BY_ITSELF - 1), true);
+    check(limit, cost(1, 2_000_000), earlier(0, MOST_BY_ITSELF), false);
+    let why = due(limit, cost(1, 2_310_000), earlier(0, 0)).unwrap().to_string();
+    assert_eq!(why, "the session cost 2.31 dollars; its worker hands off after 2.00");
 }

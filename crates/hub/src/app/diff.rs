@@ -1,6 +1,10 @@
 //! The difference between two versions of a text.
 
-use protocol::{Diff, DiffKind, DiffLine, DiffRange, ProblemKind, Version};
+use engine::handoff::{Changed, changed};
+use protocol::{
+    Diff, DiffKind, DiffLine, DiffRange, HandoffComparison, HandoffDetail, HandoffFact, HandoffSide, ProblemKind,
+    Version,
+};
 use similar::{ChangeTag, TextDiff};
 
 use crate::AppError;
@@ -10,11 +14,46 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
     let newest = versions.first().map_or(0, |version| version.version);
     let to = range.to.unwrap_or(newest);
     let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
-    let (old, new) = (content(versions, from)?, content(versions, to)?);
+    Ok(Diff { from, to, lines: lines(content(versions, from)?, content(versions, to)?) })
+}
+
+/// Compares the documents of two handoffs, or the prose of one with what it was before a person edited it. A document
+/// that nobody edited is like itself.
+pub(crate) fn handoffs(older: HandoffDetail, newer: Option<HandoffDetail>) -> HandoffComparison {
+    let (mut from, to) = (side(&older), side(newer.as_ref().unwrap_or(&older)));
+    let facts = newer.as_ref().map(|newer| facts(&older, newer)).unwrap_or_default();
+    let (old, new) = match newer {
+        Some(newer) => (older.body, newer.body),
+        None => match older.first {
+            Some(first) => {
+                from.written_by = first.written_by;
+                (Some(first.body), older.body)
+            }
+            None => (older.body.clone(), older.body),
+        },
+    };
+    HandoffComparison { from, to, facts, lines: lines(&old.unwrap_or_default(), &new.unwrap_or_default()) }
+}
+
+/// The facts that differ; none before both documents are sealed.
+fn facts(older: &HandoffDetail, newer: &HandoffDetail) -> Vec<HandoffFact> {
+    let document = |detail: &HandoffDetail| detail.document.clone().unwrap_or_default();
+    let all = changed(&document(older), &document(newer)).into_iter();
+    all.map(|Changed { name, older, newer }| HandoffFact { name, older, newer }).collect()
+}
+
+fn side(detail: &HandoffDetail) -> HandoffSide {
+    let HandoffDetail { handoff, written_by, .. } = detail;
+    let title = handoff.title.clone();
+    HandoffSide { handoff: handoff.id, title, written_by: *written_by, at: handoff.created_at }
+}
+
+/// What happened to each line of a text.
+fn lines(old: &str, new: &str) -> Vec<DiffLine> {
     // Without line breaks: a last line that gets a successor has not changed.
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_slices(&old, &new);
-    let lines = diff.iter_all_changes().map(|change| DiffLine {
+    let all = diff.iter_all_changes().map(|change| DiffLine {
         kind: match change.tag() {
             ChangeTag::Equal => DiffKind::Same,
             ChangeTag::Insert => DiffKind::Added,
@@ -22,7 +61,7 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
         },
         text: change.value().to_owned(),
     });
-    Ok(Diff { from, to, lines: lines.collect() })
+    all.collect()
 }
 
 fn content(versions: &[Version], wanted: u32) -> Result<&str, AppError> {

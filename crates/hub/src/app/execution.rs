@@ -34,6 +34,17 @@ handle! {
         asked.commit(Placed { verb, connected }).await
     }
 
+    SessionAsk(verb, asked) {
+        asked.hub.store.session(asked.caller, verb.session, Action::Drive).await?;
+        let connected = asked.connected().await?;
+        let hub = asked.hub;
+        let made = asked.commit(Placed { verb, connected }).await?;
+        hub.live.asked.notify_one();
+        Ok(made)
+    }
+
+    SessionQuestions(verb, asked) { Ok(asked.hub.store.session_questions(asked.caller, verb.session).await?) }
+
     SessionSend(verb, asked) {
         let (session, text, submit) = (verb.session, verb.input.text, verb.input.submit);
         TEXT.check(&text).map_err(StoreError::from)?;

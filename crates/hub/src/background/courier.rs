@@ -125,8 +125,8 @@ async fn perform(hub: &Hub, handoff: HandoffId, work: HandoffWork) -> Option<Han
             };
             Some(HandoffResult::Recorded { log, why })
         }
-        HandoffWork::Keep { runner, workspace } => {
-            let answer = hub.links.ask(runner, RunnerAsk::KeepAll { workspace, handoff }).await;
+        HandoffWork::Keep { runner, workspace, note } => {
+            let answer = hub.links.ask(runner, RunnerAsk::KeepAll { workspace, handoff, note }).await;
             Some(result(hub, (HandoffStep::Save, &[runner]), answer, |answer| match answer {
                 RunnerAnswer::KeptAll(kept) => Some(HandoffResult::Kept { kept }),
                 _ => None,

@@ -1,6 +1,7 @@
 //! A hub's background work: follow other hubs, store who was seen, delete old events, assign tasks.
 
 mod artifacts;
+mod asker;
 mod conductor;
 mod courier;
 mod foreman;
@@ -44,6 +45,7 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), merges::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), lander::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), courier::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), asker::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), conductor::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), keeper::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), pushes::run(hub.clone())));

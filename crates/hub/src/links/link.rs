@@ -151,6 +151,11 @@ impl Link {
 
     /// Sends a request and waits for the answer.
     pub(super) async fn ask(&self, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
+        self.ask_for(ask, self.patience).await
+    }
+
+    /// The same for a request that takes its time.
+    pub(super) async fn ask_for(&self, ask: RunnerAsk, patience: Duration) -> Result<RunnerAnswer, AppError> {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         self.waiting.lock().insert(id, answer);
@@ -158,7 +163,7 @@ impl Link {
         self.tell(&ToRunner::Ask { id, ask });
         let gone = || AppError::new(ProblemKind::Unavailable, "the runner disconnected before it answered: try again");
         let result = tokio::select! {
-            result = timeout(self.patience, answered) => result,
+            result = timeout(patience, answered) => result,
             () = self.over.cancelled() => Ok(Ok(Err(gone().into_problem()))),
         };
         match result {

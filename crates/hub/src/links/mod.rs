@@ -66,6 +66,16 @@ impl Links {
         self.reach(runner)?.ask(ask).await
     }
 
+    /// The same for a request that takes its time.
+    pub(crate) async fn ask_for(
+        &self,
+        runner: RunnerId,
+        ask: RunnerAsk,
+        patience: Duration,
+    ) -> Result<RunnerAnswer, AppError> {
+        self.reach(runner)?.ask_for(ask, patience).await
+    }
+
     /// Sends messages to live sessions, each at most once: a session that misses one learns it with its next start.
     pub(crate) fn say(self: &Arc<Self>, messages: Vec<Say>) {
         for Say { runner, session, text } in messages {

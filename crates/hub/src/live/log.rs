@@ -95,6 +95,8 @@ pub(crate) struct Live {
     pub(crate) handoffs: Handoffs,
     /// What executions wait for.
     pub(crate) executions: Executions,
+    /// Notified when somebody asks the agent of an ended session.
+    pub(crate) asked: Notify,
     /// Notified when events are missing: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
@@ -122,6 +124,7 @@ impl Live {
             landings: Landings::default(),
             handoffs: Handoffs::default(),
             executions: Executions::default(),
+            asked: Notify::new(),
             gap: Notify::new(),
             shared: AtomicBool::new(false),
         }

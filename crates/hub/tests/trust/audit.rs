@@ -6,8 +6,8 @@ use protocol::link::FactBody;
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, EscalationAnswer, Freeze, InviteCreate, MarkRead,
     MessageText, NotifyConfigure, NotifyUpdate, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, Rename,
-    RunnerCreate, RunnerUpdate, SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease, TaskTakeOver,
-    TokenCreate, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
+    RunnerCreate, RunnerUpdate, SessionAsk, SessionStop, SessionText, TaskHeartbeat, TaskReason, TaskRelease,
+    TaskTakeOver, TokenCreate, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -51,7 +51,7 @@ async fn every_change_is_recorded_with_actor_and_origin() {
         serde_json::from_value(json!({ "kind": "ntfy", "url": "http://127.0.0.1:1/topic" })).expect("a channel");
     let channel = view!(&hub, &owner, NewNotifyChannel, Call::NotifyAdd { input }).channel.id;
     asked.insert("notify.add");
-    asked.extend(["observer.create", "runner.create", "session.spawn", "session.resume"]);
+    asked.extend(["observer.create", "runner.create", "session.spawn", "session.resume", "session.ask"]);
     for call in [
         Call::SessionSend { session, input: SessionText { text: "go on".into(), submit: true } },
         Call::WorkspaceRestore { workspace, input: WorkspaceRestore::default() },
@@ -78,6 +78,8 @@ async fn every_change_is_recorded_with_actor_and_origin() {
     let usage = protocol::Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
     let conversation = Some("c-1".to_owned());
     machine.fact(FactBody::SessionUsage { session, usage, model: None, conversation }).await;
+    let input = SessionAsk { question: "why?".into() };
+    view!(&hub, &owner, SessionQuestion, Call::SessionAsk { session, input });
     let next = view!(&hub, &owner, Session, Call::SessionResume { session }).id;
     ask(&hub, &owner, Call::SessionStop { session: next, input: SessionStop::default() }).await;
     testkit::wait_until("the resumed one is over", async || {

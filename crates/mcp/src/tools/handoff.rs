@@ -1,7 +1,7 @@
 //! `handoff_write` and `handoff_ack`: the two ends of a handoff.
 
 use domain::{HandoffStatus, HandoffStep};
-use protocol::{Call, Handoff, HandoffAck, HandoffFilter, HandoffProse};
+use protocol::{Call, Handoff, HandoffAck, HandoffFilter, HandoffProse, HandoffSection};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ pub(super) static WRITE: Spec = Spec {
                 "tried": schema::text("What you tried that failed, and why."),
                 "questions": schema::text("Open questions."),
                 "next": schema::text("The next step."),
+                "sections": schema::texts("Other sections that you were asked for, each as `Title: text`."),
             }),
         )
     },
@@ -57,6 +58,8 @@ pub(super) struct Prose {
     #[serde(default)]
     questions: String,
     next: String,
+    #[serde(default)]
+    sections: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +71,18 @@ pub(super) struct Hash {
 pub(super) async fn write(desk: &Desk, given: Prose) -> Result<Value, Trouble> {
     let fits = |handoff: &Handoff, session| handoff.session == session && handoff.step == HandoffStep::Write;
     let handoff = own(desk, fits, "Nobody is handing your session off now.").await?;
-    let Prose { done, remaining, tried, questions, next } = given;
-    let input = HandoffProse { done, remaining, tried, questions, next };
+    let Prose { done, remaining, tried, questions, next, sections } = given;
+    let sections = sections.iter().map(|text| section(text)).collect::<Result<Vec<_>, _>>()?;
+    let input = HandoffProse { done, remaining, tried, questions, next, sections };
     let after: Handoff = ask(&*desk.verbs, Call::HandoffWrite { handoff: handoff.id, input }).await?;
     Ok(json!({ "handoff": after.id, "next": "Change nothing more: your session stops, and a fresh one continues." }))
+}
+
+/// Reads `Title: text`.
+fn section(text: &str) -> Result<HandoffSection, Trouble> {
+    let (title, text) =
+        text.split_once(':').ok_or_else(|| Trouble::new("Write each of `sections` as `Title: text`."))?;
+    Ok(HandoffSection { title: title.trim().to_owned(), text: text.trim().to_owned() })
 }
 
 pub(super) async fn ack(desk: &Desk, given: Hash) -> Result<Value, Trouble> {

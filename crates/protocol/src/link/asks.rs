@@ -1,9 +1,9 @@
 //! A hub's requests to a runner, and the answers.
 
-use domain::{HandoffId, ProjectId, ReportId, SessionId, Timestamp, WorkspaceId};
+use domain::{HandoffId, ProjectId, QuestionId, ReportId, SessionId, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Marker, PathSeen, RecordingHits, Save, SessionLog, SessionScreen, WorkspaceDiff};
+use crate::{Marker, PathSeen, RecordingHits, Sandbox, Save, SessionLog, SessionScreen, WorkspaceDiff};
 
 /// A hub's request to a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +152,35 @@ pub enum RunnerAsk {
         workspace: WorkspaceId,
         /// The handoff.
         handoff: HandoffId,
+        /// Its document, if it is also kept as a file: written into `.shopfloor/handoffs` first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// Asks the agent of an ended session a question. Its conversation is resumed without a screen, in a sandbox that
+    /// cannot write in the workspace.
+    Question {
+        /// The question.
+        question: QuestionId,
+        /// The session.
+        session: SessionId,
+        /// Its project.
+        project: ProjectId,
+        /// Its workspace.
+        workspace: WorkspaceId,
+        /// Its agent.
+        agent: String,
+        /// Its model, if one was chosen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// Its conversation.
+        conversation: String,
+        /// The sandbox that it ran in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox: Option<Sandbox>,
+        /// The prompt with the question.
+        text: String,
+        /// How long the agent may take.
+        seconds: u32,
     },
     /// What is at a path on the machine, for the runner's owner.
     Look {
@@ -214,6 +243,8 @@ pub enum RunnerAnswer {
     Tips(Tips),
     /// What is at a path.
     Seen(PathSeen),
+    /// What an agent answered.
+    Said(String),
 }
 
 /// The branches of a repository.

@@ -41,6 +41,7 @@ use crate::notify::notify;
 use crate::overlaps::overlaps;
 use crate::people::people;
 use crate::projects::projects;
+use crate::questions::questions;
 use crate::recipes::recipes;
 use crate::recordings::recordings;
 use crate::reviews::reviews;
@@ -275,4 +276,4 @@ macro_rules! define {
     };
 }
 
-people! { [projects activities chat credentials runners approvals sessions handoff workspaces overlaps recordings search landing tasks reviews workers work merge recipes executions artifacts schedules hooks notify audit define $] }
+people! { [projects activities chat credentials runners approvals sessions questions handoff workspaces overlaps recordings search landing tasks reviews workers work merge recipes executions artifacts schedules hooks notify audit define $] }

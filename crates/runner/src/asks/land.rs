@@ -1,5 +1,7 @@
 //! Publishes branches, and packs accepted work for other runners.
 
+use std::path::Path;
+
 use domain::{HandoffId, ReportId, WorkspaceId};
 use protocol::link::{Bundle, KeptAll, MAX_BUNDLE, PublishWork, Published};
 use protocol::{Problem, ProblemKind};
@@ -8,6 +10,8 @@ use worktree::{BranchName, Location, Oid, Worktrees};
 use super::Asks;
 use crate::workspaces::problem;
 
+/// Where documents are kept as files.
+const NOTES: &str = ".shopfloor/handoffs";
 /// How many uncommitted paths to name.
 const DIRTY: usize = 200;
 
@@ -40,9 +44,18 @@ impl Asks {
     }
 
     /// Keeps everything in a workspace for a handoff.
-    pub(super) async fn keep_all(&self, workspace: WorkspaceId, handoff: HandoffId) -> Result<KeptAll, Problem> {
+    pub(super) async fn keep_all(
+        &self,
+        workspace: WorkspaceId,
+        handoff: HandoffId,
+        note: Option<String>,
+    ) -> Result<KeptAll, Problem> {
         let message = format!("Work in progress, handed off as {handoff}");
         let worktrees = &self.workspaces.worktrees;
+        if let Some(note) = note {
+            let path = Path::new(NOTES).join(format!("{handoff}.md"));
+            worktrees.put_file(workspace, &path, &note).await.map_err(problem)?;
+        }
         let all = worktrees.keep_everything(workspace, &handoff.to_string(), &message).await.map_err(problem)?;
         failpoint::pass("runner.kept");
         let dirty = all.dirty.iter().take(DIRTY).map(|path| path.to_string_lossy().into_owned()).collect();

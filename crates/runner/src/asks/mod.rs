@@ -4,6 +4,7 @@ mod diff;
 mod land;
 mod look;
 mod pull_request;
+mod question;
 mod recording;
 mod screen;
 mod setup;
@@ -49,6 +50,8 @@ pub(crate) struct Asks {
     pub(crate) index: Arc<Index>,
     /// How many requests to answer at once.
     pub(crate) turns: Semaphore,
+    /// How many agents of ended sessions to ask at once.
+    pub(crate) questions: Semaphore,
     pub(crate) background: Background,
 }
 
@@ -73,11 +76,39 @@ impl Asks {
         if let RunnerAsk::Search { text, projects, limit } = ask {
             return self.index.search(&text, &projects, limit).await.map(RunnerAnswer::Lines);
         }
+        // An agent takes minutes: it has turns of its own.
+        if let RunnerAsk::Question {
+            question,
+            session,
+            project,
+            workspace,
+            agent,
+            model,
+            conversation,
+            sandbox,
+            text,
+            seconds,
+        } = ask
+        {
+            let asked = question::Question {
+                question,
+                session,
+                project,
+                workspace,
+                agent,
+                model,
+                conversation,
+                sandbox,
+                text,
+                seconds,
+            };
+            return self.question(asked).await.map(RunnerAnswer::Said);
+        }
         // A few at a time: a caller with many requests waits, and others do not notice.
         let _turn =
             self.turns.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner is stopping"))?;
         match ask {
-            RunnerAsk::Send { .. } | RunnerAsk::Search { .. } => Ok(RunnerAnswer::Done),
+            RunnerAsk::Send { .. } | RunnerAsk::Search { .. } | RunnerAsk::Question { .. } => Ok(RunnerAnswer::Done),
             RunnerAsk::Log { session, lines, setup } => {
                 // Before there is a terminal, people want to read the setup's output.
                 if setup || !left_a_trace(&self.machine.folders.session(session)) {
@@ -137,8 +168,8 @@ impl Asks {
                 published.map(RunnerAnswer::Published)
             }
             RunnerAsk::Tips { location } => self.tips(&location).await.map(RunnerAnswer::Tips),
-            RunnerAsk::KeepAll { workspace, handoff } => {
-                self.keep_all(workspace, handoff).await.map(RunnerAnswer::KeptAll)
+            RunnerAsk::KeepAll { workspace, handoff, note } => {
+                self.keep_all(workspace, handoff, note).await.map(RunnerAnswer::KeptAll)
             }
             RunnerAsk::PullRequest { location, branch, target, title, body } => {
                 let opened = self.pull_request(&location, &branch, &target, &title, &body).await;

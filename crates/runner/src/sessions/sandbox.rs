@@ -31,6 +31,8 @@ pub(crate) fn contain(
         readable: place.borrows.iter().cloned().collect(),
         writable: Vec::new(),
         hidden: hidden(&machine.options, &machine.person),
+        frozen: false,
+        shares_state: false,
     };
     agents::sandbox(adapter, &argv, &machine.person, &spec).map_err(|error| error.to_string())
 }

@@ -1,17 +1,19 @@
 //! `shopfloor handoff`: a fresh session continues the work of another.
 
+mod compare;
 mod show;
 
 use clap::{Args, Subcommand};
 use client::Client;
 use domain::{HandoffId, HandoffStatus, HandoffStep};
 use protocol::{
-    Activity, Call, Handoff, HandoffAck, HandoffBegin, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse,
-    Project, Runner, Session, User,
+    Activity, Call, Handoff, HandoffAck, HandoffBegin, HandoffConfigure, HandoffDetail, HandoffEdit, HandoffFilter,
+    HandoffProse, HandoffSection, HandoffSettings, Project, Runner, Session, User,
 };
 
 use super::task::editor;
 use crate::pick::{choose, pick, pick_if};
+use crate::text_arg::read_prompt;
 use crate::{Context, Failure, Output};
 
 /// Wait between two looks at a handoff.
@@ -48,6 +50,9 @@ struct BeginArgs {
     /// The agent of the fresh session; default: the same
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
+    /// The role whose template the document follows [default: that of the session's worker]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
     /// How long the agent may write the document, in seconds; default: 120
     #[arg(long, value_name = "SECONDS")]
     wait: Option<u32>,
@@ -72,6 +77,13 @@ pub(crate) enum HandoffCommand {
     Show {
         /// The handoff's id, or its session's title
         handoff: String,
+    },
+    /// Compare the documents of two handoffs, or one document with what it was before a person edited it
+    Compare {
+        /// The older handoff: its id, or its session's title
+        older: String,
+        /// The newer handoff [default: the same one, as edited]
+        newer: Option<String>,
     },
     /// Edit the document of a handoff that waits for that, and let it continue
     Edit {
@@ -115,6 +127,28 @@ pub(crate) enum HandoffCommand {
         /// The next step
         #[arg(long, default_value = "")]
         next: String,
+        /// Another section that was asked for; may be repeated
+        #[arg(long = "section", value_name = "TITLE=TEXT", value_parser = section)]
+        sections: Vec<HandoffSection>,
+    },
+    /// Show how a project's handoffs are written and kept
+    Settings {
+        /// The project (id or name)
+        #[arg(long, value_name = "PROJECT")]
+        project: String,
+    },
+    /// Change how a project's handoffs are written and kept
+    Configure {
+        /// The project (id or name)
+        #[arg(long, value_name = "PROJECT")]
+        project: String,
+        /// Whether each document is also a file in the workspace, `.shopfloor/handoffs/ID.md`, saved with the work
+        #[arg(long, value_name = "YES|NO", value_parser = clap::builder::BoolishValueParser::new())]
+        keep_files: Option<bool>,
+        /// Read the sections of documents from this file: lines `Title: what the agent writes there`, for everybody until
+        /// a line `[role]`; an empty file: the standard sections; `-` is standard input
+        #[arg(long, value_name = "FILE")]
+        templates: Option<std::path::PathBuf>,
     },
     /// Acknowledge the document by its hash, for agents without MCP
     Ack {
@@ -142,6 +176,9 @@ pub(crate) async fn run(args: HandoffArgs, context: &Context) -> Result<(), Fail
             let detail: HandoffDetail = client.ask(Call::HandoffShow { handoff }).await?;
             return out.show(&detail, |out| show::detail(&detail, out));
         }
+        HandoffCommand::Compare { older, newer } => {
+            return compare::run(&older, newer.as_deref(), client, out).await;
+        }
         HandoffCommand::Edit { handoff, as_it_is } => {
             let handoff = pick::<Handoff>(client, &handoff).await?;
             let text = if as_it_is { None } else { Some(edited(client, handoff).await?) };
@@ -150,9 +187,21 @@ pub(crate) async fn run(args: HandoffArgs, context: &Context) -> Result<(), Fail
         HandoffCommand::Retry { handoff } => Call::HandoffRetry { handoff: pick::<Handoff>(client, &handoff).await? },
         HandoffCommand::Skip { handoff } => Call::HandoffSkip { handoff: pick::<Handoff>(client, &handoff).await? },
         HandoffCommand::Cancel { handoff } => Call::HandoffCancel { handoff: pick::<Handoff>(client, &handoff).await? },
-        HandoffCommand::Write { handoff, done, remaining, tried, questions, next } => {
+        HandoffCommand::Settings { project } => {
+            let project = pick::<Project>(client, &project).await?;
+            let settings: HandoffSettings = client.ask(Call::HandoffSettings { project }).await?;
+            return out.show(&settings, |out| show::settings(&settings, out));
+        }
+        HandoffCommand::Configure { project, keep_files, templates } => {
+            let templates = templates.as_deref().map(read_prompt).transpose()?;
+            let project = pick::<Project>(client, &project).await?;
+            let input = HandoffConfigure { keep_files, templates };
+            let settings: HandoffSettings = client.ask(Call::HandoffConfigure { project, input }).await?;
+            return out.show(&settings, |out| show::settings(&settings, out));
+        }
+        HandoffCommand::Write { handoff, done, remaining, tried, questions, next, sections } => {
             let handoff = pick::<Handoff>(client, &handoff).await?;
-            Call::HandoffWrite { handoff, input: HandoffProse { done, remaining, tried, questions, next } }
+            Call::HandoffWrite { handoff, input: HandoffProse { done, remaining, tried, questions, next, sections } }
         }
         HandoffCommand::Ack { handoff, hash } => {
             let handoff = pick::<Handoff>(client, &handoff).await?;
@@ -163,6 +212,12 @@ pub(crate) async fn run(args: HandoffArgs, context: &Context) -> Result<(), Fail
     out.show(&after, |_| show::line(&after))
 }
 
+/// Reads `TITLE=TEXT`.
+fn section(text: &str) -> Result<HandoffSection, String> {
+    let (title, text) = text.split_once('=').ok_or("write a section as `TITLE=TEXT`")?;
+    Ok(HandoffSection { title: title.trim().to_owned(), text: text.to_owned() })
+}
+
 /// Begins a handoff and follows it.
 async fn begin(args: BeginArgs, client: &Client, out: &Output) -> Result<(), Failure> {
     let session = pick::<Session>(client, args.session.as_deref().unwrap_or_default()).await?;
@@ -171,6 +226,7 @@ async fn begin(args: BeginArgs, client: &Client, out: &Output) -> Result<(), Fai
         edit: args.edit,
         push: args.push,
         agent: args.agent,
+        role: args.role,
         wait_seconds: args.wait,
         ..Default::default()
     };

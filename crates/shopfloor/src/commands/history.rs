@@ -2,7 +2,7 @@
 
 use clap::Args;
 use domain::AuthorKind;
-use protocol::{Diff, DiffKind, DiffRange, Version, VersionPage};
+use protocol::{Diff, DiffKind, DiffLine, DiffRange, Version, VersionPage};
 
 use crate::output::clean;
 use crate::table::{Style, Table};
@@ -71,14 +71,17 @@ pub(crate) fn show_versions(out: &Output, versions: &[Version]) -> Result<(), Fa
 pub(crate) fn show_diff(out: &Output, diff: &Diff) -> Result<(), Failure> {
     out.show(diff, |out| {
         let mut lines = vec![Style::Bold.paint(&format!("version {} → {}", diff.from, diff.to), out.color)];
-        lines.extend(diff.lines.iter().map(|line| {
-            let (mark, style) = match line.kind {
-                DiffKind::Same => (' ', Style::Plain),
-                DiffKind::Added => ('+', Style::Green),
-                DiffKind::Removed => ('-', Style::Red),
-            };
-            style.paint(&format!("{mark} {}", clean(&line.text)), out.color)
-        }));
+        lines.extend(diff.lines.iter().map(|line| diff_line(line, out)));
         lines.join("\n")
     })
+}
+
+/// One line of a difference.
+pub(crate) fn diff_line(line: &DiffLine, out: &Output) -> String {
+    let (mark, style) = match line.kind {
+        DiffKind::Same => (' ', Style::Plain),
+        DiffKind::Added => ('+', Style::Green),
+        DiffKind::Removed => ('-', Style::Red),
+    };
+    style.paint(&format!("{mark} {}", clean(&line.text)), out.color)
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod keyboard;
+mod questions;
 mod spawn;
 
 use client::Client;
@@ -54,6 +55,11 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
                 false => out.note(&format!("sent to {session}")),
             }
         }
+        SessionCommand::Ask { session, question, no_wait } => {
+            let session = id(client, &session).await?;
+            questions::ask(client, out, (session, question), !no_wait).await?;
+        }
+        SessionCommand::Questions { session } => questions::list(client, out, id(client, &session).await?).await?,
         SessionCommand::Log { session, lines, setup } => {
             let session = id(client, &session).await?;
             let page = LogPage { lines, setup: setup.then_some(true) };

@@ -91,6 +91,7 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
         role: args.role,
         model: args.model,
         budget_micros: args.budget,
+        handoff_after_micros: args.handoff_after_cost,
         abilities: args.abilities,
         runner: pick_if::<Runner>(client, args.runner.as_deref()).await?,
         argv: args.argv,
@@ -104,12 +105,13 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
     {
         out.note("you stopped everything: these workers take no tasks until `shopfloor thaw`");
     }
-    if args.budget.is_some()
+    let limited = [(args.budget, "budget"), (args.handoff_after_cost, "handoff after a cost")];
+    if let Some((_, limit)) = limited.iter().find(|(micros, _)| micros.is_some())
         && let Some(worker) = workers.first()
         && !tells_cost(worker, client).await?
     {
         out.note(&format!(
-            "`{}` reports no cost: the budget has no effect until you set token prices in `prices.toml` on its runner",
+            "`{}` reports no cost: the {limit} has no effect until you set token prices in `prices.toml` on its runner",
             worker.agent
         ));
     }
@@ -128,9 +130,12 @@ async fn tells_cost(worker: &Worker, client: &Client) -> Result<bool, Failure> {
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
     let abilities = Some(args.abilities).filter(|abilities| !abilities.is_empty());
-    let input = WorkerUpdate { budget_micros: args.budget, name: args.name, abilities };
+    let (budget_micros, handoff_after_micros) = (args.budget, args.handoff_after_cost);
+    let input = WorkerUpdate { budget_micros, handoff_after_micros, name: args.name, abilities };
     if input == WorkerUpdate::default() {
-        return Err(Failure::usage("nothing to change").advise("pass --name, --budget or --ability"));
+        return Err(
+            Failure::usage("nothing to change").advise("pass --name, --budget, --handoff-after-cost or --ability")
+        );
     }
     let worker = id(client, &args.worker).await?;
     said(&client.ask(Call::WorkerUpdate { worker, input }).await?, out)

@@ -72,7 +72,9 @@ fn workers_do_tasks_and_are_stopped_and_thawed() {
     assert!(fixture.text(&["worker", "status"]).contains("workers: 2 idle"));
     let metrics = fixture.text(&["metrics", "--project", "Parser"]);
     assert!(metrics.contains("4 done") && metrics.contains("speed-up"), "{metrics}");
-    let renamed = fixture.json(&["worker", "update", id(&started[0]), "--name", "first", "--budget", "7.00"]);
+    let update = ["worker", "update", id(&started[0]), "--name", "first", "--budget", "7.00"];
+    let renamed = fixture.json(&[&update[..], &["--handoff-after-cost", "2.00"]].concat());
+    assert_eq!(renamed["handoff_after_micros"], 2_000_000);
     assert_eq!((renamed["name"].as_str(), renamed["budget_micros"].as_u64()), (Some("first"), Some(7_000_000)));
     let frozen = fixture.json(&["stop-everything", "--project", "Parser"]);
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));

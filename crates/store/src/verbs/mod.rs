@@ -61,7 +61,10 @@ pub use reviews::{ChangesFrom, ChangesOf, SentBack, SentToSession};
 pub use runners::{DescribeRunner, NameRunner, SeeRunner, TroubleRunner};
 pub use schedules::{DueSchedules, TendSchedule};
 pub use search_terminals::{FoundLine, TerminalPlace};
-pub use sessions::{AGENT_TOKEN_SECONDS, Desired, LeaveKeyboard, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
+pub use sessions::{
+    AGENT_TOKEN_SECONDS, Desired, LeaveKeyboard, MintAgentToken, NoteAsked, OpenQuestion, QuestionEnded, SeenFacts,
+    TakeFacts,
+};
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner};
 pub use work::{

@@ -454,6 +454,8 @@ impl Command for verbs::ProjectDelete {
             "DELETE FROM tasks WHERE project = $1",
             "DELETE FROM workers WHERE project = $1",
             "DELETE FROM handoffs WHERE project = $1",
+            "DELETE FROM handoff_settings WHERE project = $1",
+            "DELETE FROM session_questions WHERE project = $1",
             "DELETE FROM landings WHERE project = $1",
             "DELETE FROM landing_settings WHERE project = $1",
             "DELETE FROM work_settings WHERE project = $1",

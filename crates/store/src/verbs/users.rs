@@ -211,6 +211,7 @@ const LEFT: &[(&str, &str, &str)] = &[
     ("messages", "author", "a message"),
     ("workspaces", "owner", "a workspace"),
     ("sessions", "owner", "a session"),
+    ("session_questions", "asked_by", "a question to an agent"),
     ("tasks", "created_by", "a task"),
     ("workers", "owner", "a worker"),
     ("escalations", "answered_by", "an answer"),

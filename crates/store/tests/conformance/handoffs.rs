@@ -3,8 +3,8 @@
 use domain::{Actor, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, RunnerId, SessionStatus, Visibility};
 use protocol::link::{KeptAll, StartFrom};
 use protocol::{
-    Handoff, HandoffAck, HandoffBegin, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse, Project, Session,
-    SessionSpawn, verbs,
+    Handoff, HandoffAck, HandoffBegin, HandoffConfigure, HandoffDetail, HandoffEdit, HandoffFilter, HandoffProse,
+    HandoffSection, Project, Session, SessionSpawn, WorkerStart, WorkerUpdate, verbs,
 };
 use store::{Caller, HandoffResult, HandoffTold, HandoffWork, Placed, SeeRunner, StoreError, TendHandoff};
 
@@ -24,6 +24,8 @@ both!(
     a_push_that_fails_is_tried_a_few_times,
     a_task_goes_to_the_next_session_of_its_worker,
     what_a_tasks_agent_says_while_it_is_handed_off_is_not_its_report,
+    a_session_hands_itself_off_after_a_cost,
+    a_project_says_which_sections_its_documents_have_and_where_they_are_kept,
 );
 
 pub(crate) struct Scene {
@@ -180,6 +182,9 @@ async fn a_person_edits_the_document_before_it_is_sealed(fixture: Fixture) {
     scene.told(&handoff, HandoffResult::Kept { kept: kept() }).await;
     let detail = scene.detail(&handoff).await;
     assert_eq!(detail.written_by, Some(HandoffWriter::Person));
+    let first = detail.first.unwrap();
+    let wanted = ("## Done\n\nthe parser\n\n## Next step\n\ntest it", Some(HandoffWriter::Agent));
+    assert_eq!((first.body.trim(), first.written_by), wanted);
     assert!(detail.document.unwrap().ends_with("---\n\nmine\n"));
 }
 
@@ -396,4 +401,71 @@ async fn a_task_goes_to_the_next_session_of_its_worker(fixture: Fixture) {
     assert!(desired.prompt.contains("> ## The last lines of its terminal"), "{}", desired.prompt);
     let detail = shop.fixture.store.handoff(&ada, handoff.id).await.unwrap();
     assert_eq!((detail.handoff.step, detail.handoff.successor), (HandoffStep::Acknowledge, Some(fresh)));
+}
+
+async fn a_session_hands_itself_off_after_a_cost(fixture: Fixture) {
+    use crate::workers::{Shop, plain};
+    let mut shop = Shop::open(fixture).await;
+    let ada = shop.fixture.ada.clone();
+    let after = |cost| WorkerStart { agent: "codex".into(), handoff_after_micros: Some(cost), ..Default::default() };
+    let said = shop.fixture.refused(&ada, shop.starting(after(0))).await;
+    assert!(invalid(&said).contains("leave it out"), "{said}");
+    let worker = shop.start_as(&ada, after(1_000_000)).await.remove(0);
+    assert_eq!(worker.handoff_after_micros, Some(1_000_000));
+    let task = shop.add(vec![plain("Costly")]).await[0];
+    shop.dispatch().await;
+    let old = shop.session(task).await;
+    shop.at(old, SessionStatus::Working).await;
+    let begun = async |shop: &Shop| {
+        let filter = HandoffFilter { session: Some(old), ..Default::default() };
+        shop.fixture.store.handoffs(&shop.fixture.ada, filter).await.unwrap()
+    };
+    shop.costs(old, 400_000).await;
+    assert_eq!(begun(&shop).await, []);
+    shop.costs(old, 1_100_000).await;
+    let handoff = begun(&shop).await.remove(0);
+    let why = "the session cost 1.10 dollars; its worker hands off after 1.00";
+    assert_eq!((handoff.by_itself.as_deref(), handoff.task, handoff.asked_by.id), (Some(why), Some(task), id(&ada)));
+    assert_eq!((handoff.status, handoff.step), (HandoffStatus::Running, HandoffStep::Write));
+    shop.fixture.done(&ada, verbs::HandoffCancel { handoff: handoff.id }).await;
+    shop.costs(old, 2_000_000).await;
+    assert_eq!(begun(&shop).await.len(), 1, "once per session");
+    let input = WorkerUpdate { handoff_after_micros: Some(0), ..Default::default() };
+    let never = shop.fixture.done(&ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
+    assert_eq!(never.handoff_after_micros, None);
+}
+
+async fn a_project_says_which_sections_its_documents_have_and_where_they_are_kept(fixture: Fixture) {
+    let scene = Scene::open(fixture, Visibility::ReadWrite, true).await;
+    let (ada, project) = (&scene.fixture.ada, scene.project.id);
+    let configure = |keep_files, templates: Option<&str>| verbs::HandoffConfigure {
+        project,
+        input: HandoffConfigure { keep_files, templates: templates.map(str::to_owned) },
+    };
+    let said = scene.fixture.refused(ada, configure(None, Some("Done: a\nno colon"))).await;
+    assert!(invalid(&said).contains("line 2: write a section as"), "{said}");
+    let said = scene.fixture.refused(&scene.fixture.bo, configure(Some(true), None)).await;
+    assert!(matches!(said, StoreError::Forbidden(_)), "{said}");
+    let text = "Risks: what could break\n[reviewer]\nFindings: what you saw";
+    scene.fixture.done(ada, configure(Some(true), Some(text))).await;
+    let found = scene.fixture.store.handoff_settings(&scene.fixture.bo, project).await.unwrap();
+    assert_eq!((found.keep_files, found.templates.as_str()), (true, text));
+    let handoff = scene.begin(goal("finish it")).await;
+    let HandoffWork::Ask { text, .. } = scene.tend(&handoff).await else { panic!("nobody is asked") };
+    assert!(text.contains("`Risks: …`: what could break") && !text.contains("Findings"), "{text}");
+    let write = |title: &str| {
+        let sections = vec![HandoffSection { title: title.into(), text: "the cache".into() }];
+        let input = HandoffProse { done: "the parser".into(), sections, ..Default::default() };
+        verbs::HandoffWrite { handoff: handoff.id, input }
+    };
+    let agent = scene.agent(&scene.session);
+    let said = scene.fixture.refused(&agent, write("Findings")).await;
+    assert!(invalid(&said).contains("no section `Findings`; its sections: `Risks`"), "{said}");
+    scene.fixture.done(&agent, write("Risks")).await;
+    let HandoffWork::Keep { note: Some(note), .. } = scene.tend(&handoff).await else { panic!("no file") };
+    assert!(note.contains("goal: \"finish it\"") && note.contains("## Risks\n\nthe cache\n\n## Done\n"), "{note}");
+    scene.fixture.done(ada, verbs::HandoffCancel { handoff: handoff.id }).await;
+    let reviewer = scene.begin(HandoffBegin { role: Some("reviewer".into()), ..goal("review it") }).await;
+    let HandoffWork::Ask { text, .. } = scene.tend(&reviewer).await else { panic!("nobody is asked") };
+    assert!(text.contains("`Findings: …`") && !text.contains("Risks"), "{text}");
 }

@@ -30,6 +30,7 @@ function handoff(over: Partial<Handoff>): Handoff {
     saved: null,
     branch: null,
     successor: null,
+    by_itself: null,
     asked_by: { id: "usr_1", name: "Ann" },
     created_at: "2026-01-01T00:00:00Z",
     updated_at: "2026-01-01T00:00:00Z",

@@ -268,6 +268,7 @@ export function worker(id: string, more: Partial<Worker> = {}): Worker {
     failed: 0,
     usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: null },
     budget_micros: null,
+    handoff_after_micros: null,
     context_score: null,
     seen_at: at,
     created_at: at,

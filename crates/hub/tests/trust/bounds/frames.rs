@@ -100,7 +100,8 @@ fn of_ask(ask: &RunnerAsk) -> &'static str {
         RunnerAsk::Publish { .. } => "ids and the names of a repository and a branch",
         RunnerAsk::PullRequest { .. } => "one title and one summary",
         RunnerAsk::Tips { .. } => "the name of a repository, once in 15 seconds",
-        RunnerAsk::KeepAll { .. } => "two ids",
+        RunnerAsk::KeepAll { .. } => "two ids and one document",
+        RunnerAsk::Question { .. } => "one question of 4,096 characters for each session",
         RunnerAsk::Look { .. } => "one path",
         RunnerAsk::Search { .. } => "the words of one search, and the projects that the person sees",
         RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } => "an id and a place",
@@ -120,6 +121,7 @@ fn of_answer(answer: &RunnerAnswer) -> &'static str {
         RunnerAnswer::Tips(_) => "2,000 branches with names of 200 characters",
         RunnerAnswer::KeptAll(_) => "ids and 200 paths; stored paths are cut",
         RunnerAnswer::Seen(_) => "50 folders and 100 branches",
+        RunnerAnswer::Said(_) => "a frame; what is stored is cut",
         RunnerAnswer::Lines(_) => "as many lines as were asked for",
     }
 }

@@ -35,6 +35,7 @@ const TABLE: &str = "
     session.list         newest
     session.log          runner
     session.screen       runner
+    session.questions    at most 200
     workspace.list       newest
     workspace.diff       runner
     workspace.saves      runner

@@ -83,6 +83,8 @@ impl Place {
             readable: Vec::new(),
             writable: Vec::new(),
             hidden: self.data.clone(),
+            frozen: false,
+            shares_state: false,
         };
         Ok(Found {
             closed: sandbox_reach(person, &spec(Home::Hidden, false), &self.tries).await?,

@@ -1,7 +1,7 @@
 //! Handoffs as text.
 
 use domain::{HandoffOutcome, HandoffStatus, HandoffStep};
-use protocol::{Handoff, HandoffDetail, HandoffStepTaken};
+use protocol::{Handoff, HandoffDetail, HandoffSettings, HandoffStepTaken};
 
 use crate::output::clean;
 use crate::table::{Cell, Style, Table, fields};
@@ -76,6 +76,19 @@ pub(super) fn table(handoffs: &[Handoff], out: &Output) -> String {
     table.render(out)
 }
 
+/// How a project's handoffs are written and kept.
+pub(super) fn settings(settings: &HandoffSettings, out: &Output) -> String {
+    let files = match settings.keep_files {
+        true => "kept in `.shopfloor/handoffs/`, saved with the work",
+        false => "not kept as files",
+    };
+    let sections = match settings.templates.trim() {
+        "" => "the standard sections: done, remaining, tried and failed, open questions, next step".to_owned(),
+        text => format!("\n{}", clean(text)),
+    };
+    format!("{}\nsections: {sections}", fields(out, &[("documents", files.into())]))
+}
+
 /// A handoff with its steps and its document.
 pub(super) fn detail(detail: &HandoffDetail, out: &Output) -> String {
     let handoff = &detail.handoff;
@@ -86,6 +99,7 @@ pub(super) fn detail(detail: &HandoffDetail, out: &Output) -> String {
         ("to", (&handoff.to.name).into()),
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("began by itself", handoff.by_itself.clone());
     add("goal", Some(handoff.goal.clone()).filter(|goal| !goal.is_empty()));
     add("written by", detail.written_by.map(|by| by.to_string()));
     add("saved as", handoff.saved.clone());

@@ -48,6 +48,21 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         no_submit: bool,
     },
+    /// Ask the agent of one of your exited sessions about its work; it can only read
+    Ask {
+        /// The session's id or title
+        session: String,
+        /// The question
+        question: String,
+        /// Return at once instead of waiting for the answer
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// List the questions to the agent of an exited session, with the answers
+    Questions {
+        /// The session's id or title
+        session: String,
+    },
     /// Print a session's output as plain text; before it has a terminal, the output of the setup
     Log {
         /// The session's id or title

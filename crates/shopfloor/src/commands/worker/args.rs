@@ -86,6 +86,9 @@ pub(crate) struct StartArgs {
     /// Budget of each worker in dollars; it stops before it exceeds it [default: no limit]
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
+    /// Hand the task to a fresh session when a session's cost passes this many dollars [default: never]
+    #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
+    pub(crate) handoff_after_cost: Option<u64>,
     /// An ability, for tasks that need it; may be repeated
     #[arg(long = "ability", value_name = "ABILITY")]
     pub(crate) abilities: Vec<String>,
@@ -126,6 +129,9 @@ pub(crate) struct UpdateArgs {
     /// Its budget in dollars; 0: no limit
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
+    /// Hand its task to a fresh session when a session's cost passes this many dollars; 0: never
+    #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
+    pub(crate) handoff_after_cost: Option<u64>,
     /// An ability; may be repeated, replaces the list
     #[arg(long = "ability", value_name = "ABILITY")]
     pub(crate) abilities: Vec<String>,

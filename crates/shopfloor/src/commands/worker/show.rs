@@ -45,6 +45,7 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
     add("until", worker.until.map(|until| when::ahead(until, out.now)));
+    add("hands off", worker.handoff_after_micros.map(|cost| format!("after {} in a session", words::money(cost))));
     add("model", worker.model.clone());
     add("role", worker.role.clone());
     add("abilities", (!worker.abilities.is_empty()).then(|| worker.abilities.join(", ")));

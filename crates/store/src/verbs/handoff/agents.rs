@@ -2,7 +2,7 @@
 
 use domain::text::Field;
 use domain::{Action, HandoffId, HandoffStatus, HandoffStep, HandoffWriter, SessionId};
-use engine::handoff::{Event, Prose};
+use engine::handoff::{Event, Prose, body};
 use protocol::{Handoff, HandoffProse, Verb, verbs};
 
 use super::find;
@@ -37,13 +37,18 @@ impl Command for verbs::HandoffWrite {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Handoff, StoreError> {
         let refusal = "only the agent of the session that hands off writes the document";
         let mut row = spoken(tx, self.handoff, |handoff| Some(handoff.session), refusal).await?;
-        let HandoffProse { done, remaining, tried, questions, next } = self.input.clone();
+        let HandoffProse { done, remaining, tried, questions, next, sections } = self.input.clone();
         let parts =
             [("done", &done), ("remaining", &remaining), ("tried", &tried), ("questions", &questions), ("next", &next)];
         for (name, part) in parts {
             Field { name, ..PART }.check(part)?;
         }
-        let body = Prose { done, remaining, tried, questions, next }.body();
+        sections.iter().try_for_each(|section| Field { name: "sections", ..PART }.check(&section.text))?;
+        let mut parts = Prose { done, remaining, tried, questions, next }.parts();
+        parts.retain(|(_, text)| !text.trim().is_empty());
+        parts.extend(sections.into_iter().map(|section| (section.title, section.text)));
+        let wanted = row.sections(tx).await?;
+        let body = body(&wanted, &parts).map_err(|why| StoreError::invalid("sections", why))?;
         if body.is_empty() {
             let message = "say what is done, what remains, what failed, open questions or the next step";
             return Err(StoreError::invalid("done", message));

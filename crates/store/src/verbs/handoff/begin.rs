@@ -1,7 +1,7 @@
 //! Asking for a handoff.
 
 use domain::placement::{Needs, place};
-use domain::text::{AGENT, MODEL};
+use domain::text::{AGENT, Field, MODEL};
 use domain::{Action, Actor, HandoffId, HandoffStatus, HandoffStep, Resource, RunnerId, can};
 use protocol::{Handoff, Session, UserRef, Verb, verbs};
 
@@ -16,8 +16,10 @@ use crate::verbs::work::workers::facts::Under;
 use crate::verbs::{projects, users, workspaces};
 use crate::{Command, Placed, StoreError};
 
+/// The role whose template the document follows.
+const ROLE: Field = Field { name: "role", limit: 60, ..domain::text::NAME };
 /// How long the agent may write by default, and at most, in seconds.
-const WAIT: (u32, u32) = (120, 3600);
+pub(super) const WAIT: (u32, u32) = (120, 3600);
 
 /// Where and by whom the work continues.
 struct Target {
@@ -39,6 +41,9 @@ impl Command for Placed<verbs::HandoffBegin> {
         }
         if let Some(model) = &input.model {
             MODEL.check(model)?;
+        }
+        if let Some(role) = &input.role {
+            ROLE.check(role)?;
         }
         let wait_seconds = input.wait_seconds.unwrap_or(WAIT.0);
         if wait_seconds > WAIT.1 {
@@ -92,11 +97,13 @@ impl Command for Placed<verbs::HandoffBegin> {
             saved: None,
             branch: None,
             successor: None,
+            by_itself: None,
             asked_by: me.user.clone(),
             created_at: tx.now,
             updated_at: tx.now,
         };
-        add(tx, &made, Asked { model, wait_seconds, by_agent: me.by_agent }).await?;
+        let asked = Asked { model, role: input.role.clone(), wait_seconds, by_agent: me.by_agent };
+        add(tx, &made, asked).await?;
         let detail = format!("hands off `{}` to {}", made.title, made.to.name);
         tx.audit(Self::VERB, made.id, AuditScope::Project(made.project), detail);
         announce(tx, made.clone());
@@ -154,6 +161,7 @@ impl Placed<verbs::HandoffBegin> {
 /// What is stored of a handoff beside its view.
 pub(super) struct Asked {
     pub(super) model: Option<String>,
+    pub(super) role: Option<String>,
     pub(super) wait_seconds: u32,
     pub(super) by_agent: bool,
 }
@@ -162,8 +170,8 @@ pub(super) struct Asked {
 pub(super) async fn add(tx: &mut Tx<'_>, made: &Handoff, asked: Asked) -> Result<(), StoreError> {
     let sql = "INSERT INTO handoffs (id, project, activity, session, workspace, runner, owner, task, title, to_runner, \
                to_owner, agent, model, goal, edit, push, wait_seconds, status, step, steps, since, asked_by, by_agent, \
-               takes_over, successor, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
-               $12, $13, $14, $15, $16, $17, $18, $19, '[]', $20, $21, $22, $23, $24, $20, $20)";
+               takes_over, successor, by_itself, role, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, \
+               $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, '[]', $20, $21, $22, $23, $24, $25, $26, $20, $20)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -189,6 +197,8 @@ pub(super) async fn add(tx: &mut Tx<'_>, made: &Handoff, asked: Asked) -> Result
         asked.by_agent,
         made.takes_over,
         made.successor.map(|id| id.to_string()),
+        made.by_itself.clone(),
+        asked.role,
     ];
     tx.run(sql, values).await.map(|_| ())
 }

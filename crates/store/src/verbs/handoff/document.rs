@@ -1,6 +1,6 @@
 //! Seals the document of a handoff: what the runner said, what the hub knows, and the prose.
 
-use engine::handoff::{Check, Facts, seal, text};
+use engine::handoff::{Check, Facts, note, seal, text};
 use protocol::{Criterion, CriterionResult};
 use sha2::{Digest, Sha256};
 
@@ -19,6 +19,11 @@ pub(super) async fn sealed(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<(), 
     row.document = Some(seal(&facts, &body, &hash));
     row.view.hash = Some(hash);
     Ok(())
+}
+
+/// The document as a file beside the work.
+pub(super) async fn note_of(tx: &mut Tx<'_>, row: &HandoffRow) -> Result<String, StoreError> {
+    Ok(note(&facts(tx, row).await?, row.body.as_deref().unwrap_or_default()))
 }
 
 async fn facts(tx: &mut Tx<'_>, row: &HandoffRow) -> Result<Facts, StoreError> {

@@ -3,8 +3,10 @@
 mod agents;
 mod begin;
 mod document;
+pub(crate) mod itself;
 mod people;
 mod rows;
+mod settings;
 pub(crate) mod start;
 pub(crate) mod taken;
 mod tend;
@@ -112,8 +114,8 @@ impl Store {
     pub async fn handoff(&self, caller: &Caller, id: HandoffId) -> Result<HandoffDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let found = find(&mut reader.borrow(), caller, id, Action::SeeExecution).await?;
-        let HandoffRow { view, body, written_by, document, .. } = found;
-        Ok(HandoffDetail { handoff: view, body, written_by, document })
+        let HandoffRow { view, body, written_by, first, document, .. } = found;
+        Ok(HandoffDetail { handoff: view, body, written_by, first, document })
     }
 
     /// The handoffs with something to do.

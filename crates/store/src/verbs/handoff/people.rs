@@ -3,7 +3,7 @@
 use domain::text::Field;
 use domain::{Action, HandoffId, HandoffStatus, HandoffStep, HandoffWriter};
 use engine::handoff::Event;
-use protocol::{Handoff, Verb, verbs};
+use protocol::{Handoff, HandoffFirst, Verb, verbs};
 
 use super::document::sealed;
 use super::find;
@@ -39,6 +39,10 @@ impl Command for verbs::HandoffEdit {
         }
         if let Some(text) = &self.input.text {
             TEXT.check(text)?;
+            if row.first.is_none() {
+                let written_by = row.written_by;
+                row.first = row.body.take().map(|body| HandoffFirst { body, written_by });
+            }
             row.body = Some(text.clone());
             row.written_by = Some(HandoffWriter::Person);
         }

@@ -3,7 +3,7 @@
 use domain::{HandoffId, HandoffOutcome, HandoffStatus, HandoffStep, HandoffWriter, SessionId, SessionMode, Timestamp};
 use engine::handoff::{self, Event, State, holds_back};
 use protocol::link::KeptAll;
-use protocol::{Handoff, HandoffStepTaken};
+use protocol::{Handoff, HandoffFirst, HandoffStepTaken};
 
 use super::{announce, taken};
 use crate::StoreError;
@@ -15,11 +15,11 @@ use crate::verbs::workspaces::json_or_none;
 
 pub(super) const COLUMNS: &str = "SELECT h.id, h.project, h.activity, h.session, h.title, h.workspace, h.runner, \
     h.owner, u.name AS owner_name, h.task, h.to_runner, h.to_owner, t.name AS to_owner_name, h.agent, h.model, h.goal, \
-    h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.tries, h.written_since, h.body, \
-    h.written_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, h.asked_by, a.name AS asked_by_name, \
-    h.by_agent, h.takes_over, h.created_at, h.updated_at, s.agent AS from_agent, s.mode AS from_mode FROM handoffs h \
-    JOIN users u ON u.id = h.owner JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by \
-    LEFT JOIN sessions s ON s.id = h.session";
+    h.role, h.edit, h.push, h.wait_seconds, h.status, h.step, h.detail, h.steps, h.since, h.tries, h.written_since, \
+    h.body, h.written_by, h.first_body, h.first_by, h.kept, h.document, h.hash, h.branch, h.bundle, h.successor, \
+    h.by_itself, h.asked_by, a.name AS asked_by_name, h.by_agent, h.takes_over, h.created_at, h.updated_at, \
+    s.agent AS from_agent, s.mode AS from_mode FROM handoffs h JOIN users u ON u.id = h.owner \
+    JOIN users t ON t.id = h.to_owner JOIN users a ON a.id = h.asked_by LEFT JOIN sessions s ON s.id = h.session";
 /// The longest stored reason, in characters.
 const REASON: usize = 2000;
 
@@ -28,6 +28,8 @@ const REASON: usize = 2000;
 pub(super) struct HandoffRow {
     pub(super) view: Handoff,
     pub(super) model: Option<String>,
+    /// The role whose template the document follows, if one was named.
+    pub(super) role: Option<String>,
     pub(super) wait_seconds: u32,
     /// When the current step began.
     pub(super) since: Timestamp,
@@ -37,6 +39,8 @@ pub(super) struct HandoffRow {
     pub(super) written_since: Option<Timestamp>,
     pub(super) body: Option<String>,
     pub(super) written_by: Option<HandoffWriter>,
+    /// The prose before a person edited it.
+    pub(super) first: Option<HandoffFirst>,
     pub(super) kept: Option<KeptAll>,
     pub(super) document: Option<String>,
     pub(super) bundle: Option<String>,
@@ -78,22 +82,29 @@ pub(super) fn read(row: &Row) -> Result<HandoffRow, StoreError> {
             saved: kept.as_ref().map(|kept| kept.commit.clone()),
             branch: row.text_or_none("branch")?,
             successor: id_or_none(row, "successor")?,
+            by_itself: row.text_or_none("by_itself")?,
             asked_by: users::reference(row, "asked_by")?,
             created_at: row.time("created_at")?,
             updated_at: row.time("updated_at")?,
         },
         model: row.text_or_none("model")?,
+        role: row.text_or_none("role")?,
         wait_seconds: row.count("wait_seconds")?,
         since: row.time("since")?,
         tries: row.count("tries")?,
         written_since: row.time_or_none("written_since")?,
         body: row.text_or_none("body")?,
         written_by: id_or_none(row, "written_by")?,
+        first: row.text_or_none("first_body")?.map(|body| first(row, body)).transpose()?,
         kept,
         document: row.text_or_none("document")?,
         bundle: row.text_or_none("bundle")?,
         by_agent: row.flag("by_agent")?,
     })
+}
+
+fn first(row: &Row, body: String) -> Result<HandoffFirst, StoreError> {
+    Ok(HandoffFirst { body, written_by: id_or_none(row, "first_by")? })
 }
 
 /// A handoff, without an access check.
@@ -199,7 +210,8 @@ impl HandoffRow {
         let view = &self.view;
         let sql = "UPDATE handoffs SET status = $1, step = $2, detail = $3, steps = $4, since = $5, \
                    written_since = $6, body = $7, written_by = $8, kept = $9, document = $10, hash = $11, \
-                   branch = $12, bundle = $13, successor = $14, tries = $15, updated_at = $16 WHERE id = $17";
+                   branch = $12, bundle = $13, successor = $14, tries = $15, updated_at = $16, first_body = $17, \
+                   first_by = $18 WHERE id = $19";
         let values = args![
             view.status.word(),
             view.step.word(),
@@ -217,6 +229,8 @@ impl HandoffRow {
             view.successor.map(|id| id.to_string()),
             self.tries,
             tx.now,
+            self.first.as_ref().map(|first| first.body.clone()),
+            self.first.as_ref().and_then(|first| first.written_by).map(|by| by.word().to_owned()),
             view.id.to_string(),
         ];
         tx.run(sql, values).await?;

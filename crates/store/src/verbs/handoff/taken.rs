@@ -90,11 +90,12 @@ pub(crate) async fn begin(
         saved: None,
         branch: None,
         successor: Some(next.id),
+        by_itself: None,
         asked_by: me.clone(),
         created_at: tx.now,
         updated_at: tx.now,
     };
-    add(tx, &made, Asked { model: None, wait_seconds: WAIT, by_agent: false }).await?;
+    add(tx, &made, Asked { model: None, role: None, wait_seconds: WAIT, by_agent: false }).await?;
     announce(tx, made);
     Ok(())
 }

@@ -6,9 +6,9 @@ use engine::handoff::{Effect, Event, Writer, effect, from_recording, mute, reque
 use protocol::link::KeptAll;
 use serde::{Deserialize, Serialize};
 
-use super::document::sealed;
+use super::document::{note_of, sealed};
 use super::rows::{HandoffRow, get};
-use super::{start, taken};
+use super::{settings, start, taken};
 use crate::tx::Tx;
 use crate::verbs::{sessions, workspaces};
 use crate::{Command, StoreError};
@@ -53,6 +53,8 @@ pub enum HandoffWork {
         runner: RunnerId,
         /// The workspace.
         workspace: WorkspaceId,
+        /// The document, if it is also kept as a file.
+        note: Option<String>,
     },
     /// Push the kept commit.
     Publish {
@@ -129,7 +131,8 @@ async fn write(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<HandoffWork, Sto
     }
     row.written_since = Some(tx.now);
     row.save(tx).await?;
-    let text = request(&row.view.asked_by.name, &row.view.goal);
+    let sections = row.sections(tx).await?;
+    let text = request(&row.view.asked_by.name, &row.view.goal, &sections);
     Ok(HandoffWork::Ask { runner: row.view.runner, session, text })
 }
 
@@ -137,7 +140,9 @@ async fn save(tx: &mut Tx<'_>, row: &mut HandoffRow) -> Result<HandoffWork, Stor
     let (runner, workspace) = (row.view.runner, row.view.workspace);
     let place = workspaces::get(tx.read(), workspace).await?;
     if place.is_some_and(|place| place.repository.is_some() && place.path.is_some()) {
-        return Ok(HandoffWork::Keep { runner, workspace });
+        let keep = settings::of(tx.read(), row.view.project).await?.keep_files;
+        let note = if keep { Some(note_of(tx, row).await?) } else { None };
+        return Ok(HandoffWork::Keep { runner, workspace, note });
     }
     sealed(tx, row).await?;
     row.apply(tx, Event::Saved, Some("no repository: the files stay in the workspace".into())).await?;

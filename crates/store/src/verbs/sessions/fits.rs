@@ -45,6 +45,16 @@ pub(super) async fn resumes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> R
         .ok_or_else(|| StoreError::Conflict(format!("`{agent}` cannot resume conversations: spawn a new session")))
 }
 
+/// Refuses a question to an agent that cannot be resumed without a right to write.
+pub(super) async fn can_be_asked(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<(), StoreError> {
+    let Some(modes) = modes(tx, runner, agent).await? else { return Ok(()) };
+    // A runner of an earlier release says nothing, and refuses the question itself.
+    match modes.iter().any(|mode| mode.asked != Some(false)) {
+        true => Ok(()),
+        false => Err(StoreError::Conflict(format!("`{agent}` cannot be asked: it has no way to resume and only read"))),
+    }
+}
+
 /// Whether a session reports its model usage; assumed unless the runner says that its agent does not.
 pub(crate) async fn counts(tx: &mut Tx<'_>, session: SessionId) -> Result<bool, StoreError> {
     let sql = "SELECT runner, agent, mode FROM sessions WHERE id = $1";

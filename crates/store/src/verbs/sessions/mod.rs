@@ -6,6 +6,7 @@ mod desired;
 mod facts;
 mod fits;
 pub(crate) mod keyboard;
+mod questions;
 pub(crate) mod spawn;
 mod tokens;
 
@@ -14,6 +15,7 @@ pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub(crate) use fits::counts;
 pub use keyboard::LeaveKeyboard;
+pub use questions::{OpenQuestion, QuestionEnded};
 pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
 use domain::limits::MAX_LISTED;

@@ -23,6 +23,7 @@ fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
         counts: None,
         costs: None,
         argv: Some(false),
+        asked: None,
     };
     let mut agent = about(1).agents.remove(0);
     agent.name = name.into();

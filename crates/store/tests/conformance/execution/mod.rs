@@ -6,6 +6,7 @@ mod fits;
 mod keyboard;
 mod look;
 mod place;
+mod questions;
 mod reviews;
 mod spawn;
 

@@ -146,6 +146,7 @@ async fn knows(shop: &Shop, name: &str, counts: bool) {
         counts: Some(counts),
         costs: None,
         argv: None,
+        asked: None,
     };
     let agent = FoundAgent { name: name.into(), modes: Some(vec![mode]), ..about.agents[0].clone() };
     about.agents.push(agent);

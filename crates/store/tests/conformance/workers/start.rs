@@ -70,7 +70,12 @@ async fn unusable_workers_are_refused(fixture: Fixture) {
 async fn only_the_owner_changes_a_worker(fixture: Fixture) {
     let shop = Shop::open(fixture).await;
     let worker = shop.start(1).await.remove(0);
-    let input = WorkerUpdate { name: Some("Rita".into()), abilities: Some(vec!["css".into()]), budget_micros: Some(7) };
+    let input = WorkerUpdate {
+        name: Some("Rita".into()),
+        abilities: Some(vec!["css".into()]),
+        budget_micros: Some(7),
+        ..Default::default()
+    };
     let update = verbs::WorkerUpdate { worker: worker.id, input: input.clone() };
     let error = shop.fixture.refused(&shop.fixture.bo, update).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");

@@ -158,6 +158,7 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("artifact.configure", update("days", json!(7))),
         ("landing.land", json!({ "input": { "workspaces": [on.workspace] } })),
         ("landing.configure", update("keep_days", json!(7))),
+        ("handoff.configure", update("keep_files", json!(true))),
         ("merge.configure", update("at_once", json!(3))),
         ("merge.add", update("branch", json!("another-branch"))),
         ("session.spawn", json!({ "input": { "project": on.project, "agent": "codex", "prompt": "more work" } })),

@@ -39,6 +39,7 @@ const CASES: &str = "
     login.revoke              +       .        .         .          -        -       -
     runner.look               r       -        -         -          -        -       -
     session.resume            c       .        f         f          f        .       -
+    session.ask               c       .        f         f          f        .       -
     handoff.write             +       .        f         f          f        .       +
     handoff.ack               c       .        f         f          f        .       -
     workspace.comment         +       .        f         x          f        .       +

@@ -239,6 +239,7 @@ pub(crate) fn sample_worker(name: &str, status: domain::WorkerStatus) -> Worker 
         failed: 0,
         usage: protocol::Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
         budget_micros: None,
+        handoff_after_micros: None,
         context_score: None,
         seen_at: None,
         created_at: domain::Timestamp::from_millis(1_794_774_000_000),

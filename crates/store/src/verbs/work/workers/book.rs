@@ -16,7 +16,7 @@ use crate::verbs::work::tasks::list;
 use crate::{EventBody, StoreError};
 
 const INSERT: &str = "INSERT INTO workers (id, project, owner, name, kind, runner, agent, model, role, abilities, argv, \
-    sandbox, profile, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, scaled, seen_at, \
+    sandbox, profile, colour, status, queue, failures, done, failed, usage, budget_micros, handoff_after_micros, scores, score_sum, scaled, seen_at, \
     idle_since, created_at)";
 
 /// The columns that change, in the order of [`changed`].
@@ -34,6 +34,7 @@ const CHANGING: &[&str] = &[
     "failed",
     "usage",
     "budget_micros",
+    "handoff_after_micros",
     "scores",
     "score_sum",
     "seen_at",
@@ -237,6 +238,7 @@ fn inserted(slot: &WorkerRow) -> Vec<Value> {
         slot.failed,
         to_json(&slot.usage),
         slot.budget_micros.map(u64::cast_signed),
+        slot.handoff_after_micros.map(u64::cast_signed),
         slot.scores,
         slot.score_sum,
         slot.scaled,
@@ -262,6 +264,7 @@ fn changed(slot: &WorkerRow) -> Vec<Value> {
         slot.failed,
         to_json(&slot.usage),
         slot.budget_micros.map(u64::cast_signed),
+        slot.handoff_after_micros.map(u64::cast_signed),
         slot.scores,
         slot.score_sum,
         slot.seen_at,

@@ -17,7 +17,7 @@ use super::{Say, holds, how, launch, stop};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::handoff::taken;
+use crate::verbs::handoff::{itself, taken};
 use crate::verbs::work::life;
 use crate::verbs::work::review::judge::NewReport;
 use crate::verbs::work::review::{ask, judge};
@@ -216,10 +216,10 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
         if let Some(reason) = must_stop(shared, step) {
             let decision = Decision::ProjectBudgetSpent { why: reason };
             stop::release(tx, &slot, &decision.to_string(), false).await?;
-            decided(tx, slot.project, Some(slot.id), Some(under.task), decision).await?;
+            return decided(tx, slot.project, Some(slot.id), Some(under.task), decision).await;
         }
     }
-    Ok(())
+    itself::look(tx, before, now, (slot.handoff_after_micros, under.task)).await.map(|_| ())
 }
 
 /// Logs once that an agent reports no cost, so that no budget can stop its worker.

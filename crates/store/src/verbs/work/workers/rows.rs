@@ -15,7 +15,7 @@ use crate::{Caller, EventBody, StoreError};
 
 pub(crate) const COLUMNS: &str = "SELECT w.id, w.project, w.owner, u.name AS owner_name, w.name, w.kind, w.runner, w.agent, \
     w.model, w.role, w.abilities, w.argv, w.sandbox, w.profile, w.colour, w.status, w.reason, w.until_at, w.task, w.session, \
-    w.queue, w.failures, w.done, w.failed, w.usage, w.budget_micros, w.scores, w.score_sum, w.scaled, w.seen_at, \
+    w.queue, w.failures, w.done, w.failed, w.usage, w.budget_micros, w.handoff_after_micros, w.scores, w.score_sum, w.scaled, w.seen_at, \
     w.idle_since, w.created_at, w.removed_at FROM workers w JOIN users u ON u.id = w.owner";
 
 /// A worker's row: the public view and the parameters of its sessions.
@@ -94,6 +94,7 @@ impl WorkerRow {
             failed: 0,
             usage: nothing(),
             budget_micros: None,
+            handoff_after_micros: None,
             context_score: None,
             seen_at: Some(now),
             created_at: now,
@@ -154,6 +155,7 @@ pub(crate) fn slot(row: &Row) -> Result<WorkerRow, StoreError> {
         failed: row.count("failed")?,
         usage: row.json("usage")?,
         budget_micros: size_or_none(row, "budget_micros")?,
+        handoff_after_micros: size_or_none(row, "handoff_after_micros")?,
         context_score: (scores > 0).then(|| score_sum.saturating_mul(100) / scores.max(1)),
         seen_at: row.time_or_none("seen_at")?,
         created_at: row.time("created_at")?,

@@ -52,6 +52,7 @@ impl Command for Placed<verbs::WorkerStart> {
         model.abilities = abilities(&input.abilities);
         (model.agent, model.model, model.argv) = (input.agent, input.model, input.argv);
         (model.sandbox, model.profile, model.budget_micros) = (input.sandbox, input.profile, input.budget_micros);
+        model.handoff_after_micros = input.handoff_after_micros;
         let made = add(tx, &model, &there, count);
         freeze::changed(tx, model.owner.id, self.verb.project).await?;
         let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
@@ -135,6 +136,10 @@ impl Command for verbs::WorkerUpdate {
                 worker.becomes(WorkerStatus::Idle, None, None);
                 worker.idle_since = Some(tx.now);
             }
+        }
+        if let Some(cost) = input.handoff_after_micros {
+            check_cost("handoff_after_micros", Some(cost))?;
+            worker.handoff_after_micros = Some(cost).filter(|cost| *cost > 0);
         }
         let after = worker.view.clone();
         if after == before {
@@ -223,9 +228,13 @@ fn check_abilities(words: &[String]) -> Result<(), StoreError> {
 }
 
 fn check_budget(budget: Option<u64>) -> Result<(), StoreError> {
-    match budget.is_none_or(|micros| i64::try_from(micros).is_ok()) {
+    check_cost("budget_micros", budget)
+}
+
+fn check_cost(field: &'static str, micros: Option<u64>) -> Result<(), StoreError> {
+    match micros.is_none_or(|micros| i64::try_from(micros).is_ok()) {
         true => Ok(()),
-        false => Err(StoreError::invalid("budget_micros", "the budget is too large")),
+        false => Err(StoreError::invalid(field, "the amount is too large")),
     }
 }
 
@@ -252,6 +261,11 @@ fn check_input(input: &WorkerStart) -> Result<(), StoreError> {
     if input.budget_micros == Some(0) {
         let message = "a budget of 0: a worker that may cost nothing takes nothing; leave it out for no limit";
         return Err(StoreError::invalid("budget_micros", message));
+    }
+    check_cost("handoff_after_micros", input.handoff_after_micros)?;
+    if input.handoff_after_micros == Some(0) {
+        let message = "a handoff after a cost of 0 would never end: leave it out for no handoff";
+        return Err(StoreError::invalid("handoff_after_micros", message));
     }
     check_argv(&input.argv)?;
     if input.agent == "command" && input.argv.is_empty() {

@@ -172,6 +172,7 @@ async fn more(
     fresh.role = model.role.clone();
     fresh.abilities = model.abilities.clone();
     fresh.budget_micros = model.budget_micros;
+    fresh.handoff_after_micros = model.handoff_after_micros;
     fresh.argv = model.argv.clone();
     fresh.sandbox = model.sandbox.clone();
     fresh.scaled = true;
