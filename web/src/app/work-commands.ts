@@ -11,7 +11,7 @@ import { lookOf } from "../state/recipes/words";
 import { executionPath, taskPath } from "../state/shell/route";
 import { hub } from "../state/hub/hub.svelte";
 import { escalationsFor, isUp, workersOf } from "../state/workers/workers";
-import { pageLines } from "../state/projects/pages";
+import { pageLines, type PageName } from "../state/projects/pages";
 import { owners } from "../state/projects/tree";
 import { titleOf } from "../state/projects/words";
 import { ESCALATION } from "../state/needs/words";
@@ -49,8 +49,23 @@ export function pagesElsewhere(): Command[] {
 }
 
 function pagesOf(project: Project): Command[] {
-  return pageLines(project).map(({ id, icon, title, path }) => go(id, icon, title, project.name, path));
+  return pageLines(project).map(({ id, name, title, path }) => go(id, PAGE[name], title, project.name, path));
 }
+
+const PAGE: Record<PageName, Command["icon"]> = {
+  chat: "chat",
+  tasks: "board",
+  list: "audit",
+  graph: "graph",
+  workers: "workers",
+  merge: "branch",
+  recipes: "audit",
+  executions: "graph",
+  schedules: "history",
+  artifacts: "folder",
+  decisions: "audit",
+  metrics: "plot",
+};
 
 /** The executions, workers and tasks of the current project; open ones first. */
 export function thingsHere(): Command[] {

@@ -1,13 +1,26 @@
 import type { Project } from "../../protocol";
-import type { IconName } from "../../ui/icons";
+
+/** A page with a tab. */
+export type PageName =
+  | "chat"
+  | "tasks"
+  | "list"
+  | "graph"
+  | "workers"
+  | "merge"
+  | "recipes"
+  | "executions"
+  | "schedules"
+  | "artifacts"
+  | "decisions"
+  | "metrics";
 
 /** A page of a project. */
 export type ProjectPage = {
-  name: string;
+  name: PageName;
   word: string;
   /** Its name where the tabs are not beside it, if it is another one. */
   title?: string;
-  icon: IconName;
   /** The routes that show it. */
   routes: readonly string[];
   /** The end of its URL; empty for the chat. */
@@ -16,22 +29,22 @@ export type ProjectPage = {
 
 /** The pages of a project, in the order of its tabs. */
 export const PROJECT_PAGES: readonly ProjectPage[] = [
-  { name: "chat", word: "Chat", icon: "chat", routes: ["project", "activity"], end: "" },
-  page("tasks", "Board", "board", "escalations"),
-  { ...page("list", "List", "audit"), title: "Task list" },
-  { ...page("graph", "Graph", "graph"), title: "Task graph" },
-  page("workers", "Workers", "workers", "work"),
-  page("merge", "Merge queue", "branch"),
-  page("recipes", "Recipes", "audit"),
-  page("executions", "Executions", "graph"),
-  page("schedules", "Schedules", "history"),
-  page("artifacts", "Artifacts", "folder"),
-  page("decisions", "Decisions", "audit"),
-  page("metrics", "Metrics", "plot"),
+  { name: "chat", word: "Chat", routes: ["project", "activity"], end: "" },
+  page("tasks", "Board", "escalations"),
+  { ...page("list", "List"), title: "Task list" },
+  { ...page("graph", "Graph"), title: "Task graph" },
+  page("workers", "Workers", "work"),
+  page("merge", "Merge queue"),
+  page("recipes", "Recipes"),
+  page("executions", "Executions"),
+  page("schedules", "Schedules"),
+  page("artifacts", "Artifacts"),
+  page("decisions", "Decisions"),
+  page("metrics", "Metrics"),
 ];
 
-function page(name: string, word: string, icon: IconName, ...also: string[]): ProjectPage {
-  return { name, word, icon, routes: [name, ...also], end: `/${name}` };
+function page(name: PageName, word: string, ...also: string[]): ProjectPage {
+  return { name, word, routes: [name, ...also], end: `/${name}` };
 }
 
 /** The URL of a page. */
@@ -43,7 +56,7 @@ export function pagePath(project: string, { end }: ProjectPage): string {
 export function pageLines({ id }: Pick<Project, "id">) {
   return PROJECT_PAGES.map((one) => ({
     id: `${one.name} of ${id}`,
-    icon: one.icon,
+    name: one.name,
     title: one.title ?? one.word,
     path: pagePath(id, one),
   }));
