@@ -108,8 +108,8 @@ test("the head of a project fits a phone", async ({ floor }) => {
   for (const path of ["", "/tasks", "/merge"]) {
     await phone.goto(`/p/${project.id}${path}`);
     await live(phone);
-    await expect(phone.getByText("1 blocked", { exact: true })).toBeVisible();
-    await expect(phone.getByRole("button", { name: "New activity" })).toBeInViewport({ ratio: 1 });
+    await expect(phone.getByText("1 blocked", { exact: true }).first()).toBeVisible();
+    await expect(phone.getByRole("button", { name: "New activity" }).first()).toBeInViewport({ ratio: 1 });
     await expect(phone.getByRole("link", { name: "Project settings" })).toBeInViewport({ ratio: 1 });
     expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path).toBe(true);
   }
