@@ -94,7 +94,7 @@ test("a colleague's command runs after the runner's owner allowed it", async ({ 
 
   await test.step("a permanent permission is listed on the runner and can be revoked", async () => {
     await page.goto("/runners");
-    await page.getByText(/^Other people's text: ask me, 1 allowed$/).click();
+    await page.getByText(/^Commands from others: ask me, 1 allowed$/).click();
     const allowed = page.getByRole("region", { name: /^Allowed on/ });
     await expect(allowed).toContainText("Acceptance command by Bo");
     await expect(allowed).toContainText("Shop");
@@ -217,20 +217,20 @@ test("the runner's owner sets its policy, and the project's owner its sandbox", 
     return { policy, sandbox_others };
   };
   await page.goto("/runners");
-  await page.getByText("Other people's text: ask me").click();
+  await page.getByText("Commands from others: ask me").click();
   await expect(page.getByText("Nothing runs until you allow it.")).toBeVisible();
   await page.getByRole("radio", { name: /^Trust project owners/ }).click();
-  await expect(page.getByText("Other people's text: trust project owners")).toBeVisible();
+  await expect(page.getByText("Commands from others: trust project owners")).toBeVisible();
   await page.getByRole("switch", { name: "Sandbox other people's sessions" }).click();
-  await expect(page.getByText("Other people's text: trust project owners, in a sandbox")).toBeVisible();
+  await expect(page.getByText("Commands from others: trust project owners, in a sandbox")).toBeVisible();
   expect(await known()).toEqual({ policy: "project-owner", sandbox_others: true });
   await page.reload();
-  await expect(page.getByText("Other people's text: trust project owners, in a sandbox")).toBeVisible();
+  await expect(page.getByText("Commands from others: trust project owners, in a sandbox")).toBeVisible();
 
   const bo = await floor.guest("Bo");
   await bo.goto("/runners");
   await expect(bo.getByText(vm.name).first()).toBeVisible();
-  await expect(bo.getByText("Other people's text")).toHaveCount(0);
+  await expect(bo.getByText("Commands from others")).toHaveCount(0);
 
   await page.goto(`/p/${project.id}/settings`);
   await page.getByRole("switch", { name: "Sandbox other people's sessions" }).click();

@@ -21,13 +21,13 @@ async function receiver() {
   };
 }
 
-test("a person adds a place, tests it, chooses kinds and removes it", async ({ floor }) => {
+test("a person adds a channel, tests it, chooses kinds and removes it", async ({ floor }) => {
   const ntfy = await receiver();
   const page = await floor.owner();
   await page.goto("/settings");
   await live(page);
   const section = page.getByRole("region", { name: "Notifications" });
-  await expect(section.getByText("No other places")).toBeVisible();
+  await expect(section.getByText("No other channels")).toBeVisible();
 
   await section.getByLabel("Address").fill(`${ntfy.url}/my-topic`);
   await section.getByRole("button", { name: "Add", exact: true }).click();
@@ -51,8 +51,10 @@ test("a person adds a place, tests it, chooses kinds and removes it", async ({ f
   ntfy.stop();
   await row.getByRole("button", { name: /Send a test/ }).click();
   await expect(row.getByRole("status")).toHaveText("Not delivered: the receiver cannot be reached");
-  await row.getByRole("button", { name: /^Remove/ }).click();
-  await expect(section.getByText("No other places")).toBeVisible();
+  await row.getByRole("button", { name: "Remove" }).click();
+  await expect(row.getByText(/^Nothing is sent to ntfy/)).toBeVisible();
+  await row.getByRole("button", { name: "Remove" }).last().click();
+  await expect(section.getByText("No other channels")).toBeVisible();
 });
 
 test("a webhook shows its secret once, and a private address is refused", async ({ floor }) => {
@@ -60,7 +62,7 @@ test("a webhook shows its secret once, and a private address is refused", async 
   await page.goto("/settings");
   await live(page);
   const section = page.getByRole("region", { name: "Notifications" });
-  await section.getByLabel("Kind of place").selectOption("webhook");
+  await section.getByLabel("Kind of channel").selectOption("webhook");
   await section.getByLabel("Address").fill("https://10.1.2.3/hook");
   await section.getByRole("button", { name: "Add", exact: true }).click();
   await expect(section.getByText(/not a public address/)).toBeVisible();
@@ -72,7 +74,8 @@ test("a webhook shows its secret once, and a private address is refused", async 
   await live(page);
   await expect(section.getByRole("listitem")).toContainText("hooks.example.org");
   await expect(section.getByText(/plugh|whsec_/)).toHaveCount(0);
-  await section.getByRole("button", { name: /^Remove/ }).click();
+  await section.getByRole("button", { name: "Remove" }).click();
+  await section.getByRole("button", { name: "Remove" }).last().click();
 });
 
 test("quiet hours are kept with the time zone", async ({ floor }) => {

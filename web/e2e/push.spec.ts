@@ -198,7 +198,7 @@ test("a person who refuses keeps the switch off", async ({ floor }) => {
   const here = section.getByRole("switch", { name: "Notify this browser" });
   await here.click();
   await expect(here).not.toBeChecked();
-  await expect(section.getByText("No other places")).toBeVisible();
+  await expect(section.getByText("No other channels")).toBeVisible();
 });
 
 test("the page can be put on a home screen", async ({ floor }) => {

@@ -44,11 +44,11 @@ test("a recipe is written, run, paused and resumed from two pages, and approved"
       await page.keyboard.insertText(text);
     };
     await write(TEXT.replace("wait: {for: 2s}", "wait: {four: 2s}"));
-    const findings = page.getByRole("region", { name: "Findings" });
+    const findings = page.getByRole("region", { name: "Problems" });
     await expect(findings.getByRole("list").first()).toContainText("four");
     await expect(page.getByRole("button", { name: "Save recipe" })).toBeDisabled();
     await write(TEXT);
-    await expect(findings).toContainText("No findings");
+    await expect(findings).toContainText("No problems");
     await expect(findings).toContainText("Approval");
     await check(page, "the editor of a recipe");
     await page.getByRole("button", { name: "Save recipe" }).click();

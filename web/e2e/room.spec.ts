@@ -99,6 +99,22 @@ test("sessions on a phone show what they wait for", async ({ floor }) => {
   expect(await overprinted(bar)).toEqual([]);
 });
 
+test("the head of a project fits a phone", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  await floor.activity(project, "Parser");
+  await floor.activity(project, "Lexer", "blocked");
+  await run(floor, project, ["sh", "-c", "exec cat"]);
+  const phone = await floor.owner({ viewport: PHONE });
+  for (const path of ["", "/tasks", "/merge"]) {
+    await phone.goto(`/p/${project.id}${path}`);
+    await live(phone);
+    await expect(phone.getByText("1 blocked", { exact: true }).first()).toBeVisible();
+    await expect(phone.getByRole("button", { name: "New activity" }).first()).toBeInViewport({ ratio: 1 });
+    await expect(phone.getByRole("link", { name: "Project settings" })).toBeInViewport({ ratio: 1 });
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path).toBe(true);
+  }
+});
+
 test("the first agent can be started on a phone", async ({ floor }) => {
   await runner(floor);
   const phone = await floor.owner({ viewport: PHONE });

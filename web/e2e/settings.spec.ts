@@ -27,7 +27,7 @@ test("project settings have effect", async ({ floor }) => {
   await page.getByRole("button", { name: "Edit", exact: true }).click();
   await page.getByRole("textbox", { name: "Description of the project" }).fill("Better plans\n\nsecond text");
   await page.keyboard.press("Control+Enter");
-  await expect(page.getByRole("heading", { name: "Settings of Better plans" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Better plans settings" })).toBeVisible();
   await expect(sidebar(page).getByRole("link", { name: "Better plans" })).toBeVisible();
   await page.getByRole("button", { name: "History" }).click();
   await expect(page.getByRole("group", { name: "Changes in version 2" })).toContainText("second text");

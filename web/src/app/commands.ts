@@ -1,4 +1,4 @@
-import type { Command } from "../features/palette/command";
+import type { Command, ThingKind } from "../features/palette/command";
 import { asProblem } from "../lib/failure";
 import { canGovern, canWrite } from "../state/projects/access";
 import { alerts } from "../state/shell/alerts.svelte";
@@ -12,13 +12,24 @@ import { hub } from "../state/hub/hub.svelte";
 import { isOver, liveOf, sessionsOf } from "../state/execution/sessions";
 import { tabs } from "../state/execution/tabs.svelte";
 import { byUrgency, nameOf, owners } from "../state/projects/tree";
-import { needed, workHere } from "./work-commands";
+import { needed, pagesElsewhere, thingsHere, workHere } from "./work-commands";
 import { myFreeze } from "../state/workers/workers";
+import { squareIcon } from "../ui/icons";
 import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/projects/words";
 
 /** Every page and command that is available to this person here. */
 export function commands(logOut: () => void): Command[] {
-  return [...here(), ...workHere(), ...needed(), ...places(), ...verbs(logOut)];
+  return [
+    ...here(),
+    ...ofSession(),
+    ...workHere(),
+    ...needed(),
+    ...pages(),
+    ...verbs(logOut),
+    ...things(),
+    ...thingsHere(),
+    ...pagesElsewhere(),
+  ];
 }
 
 function here(): Command[] {
@@ -95,7 +106,7 @@ function here(): Command[] {
   return found;
 }
 
-function ofSessions(): Command[] {
+function ofSession(): Command[] {
   const { floor } = hub;
   const found: Command[] = [];
   const shown = floor.sessions.get(sessionOf(navigation.route) ?? "");
@@ -151,37 +162,37 @@ function ofSessions(): Command[] {
     add("plus", "Increase terminal font size", "", () => (tabs.fontSize += 1));
     add("blocked", "Decrease terminal font size", "", () => (tabs.fontSize -= 1));
   }
+  return found;
+}
+
+/** Projects, activities and sessions; open ones first. */
+function things(): Command[] {
+  const { floor } = hub;
+  const found: Command[] = [];
+  for (const owner of owners(floor)) {
+    for (const { project } of owner.branches) {
+      const whose = owner.mine ? "Your project" : `${owner.name}’s project`;
+      found.push(go(project.id, "chat", project.name, whose, `/p/${project.id}`, "project"));
+    }
+  }
+  for (const activity of [...floor.activities.values()].sort(byUrgency)) {
+    const where = floor.projects.get(activity.project)?.name ?? "";
+    const detail = `Activity · ${where} · ${nameOf(floor, activity.owner)}`;
+    const path = `/p/${activity.project}/a/${activity.id}`;
+    found.push(go(activity.id, activity.status, activity.name, detail, path, "activity"));
+  }
   for (const one of sessionsOf(floor, {}).slice(0, 200)) {
     const live = liveOf(floor, one);
-    found.push(
-      go(one.id, live.tone, one.title || one.agent, `Session · ${live.word} · ${one.agent}`, `/s/${one.id}`),
-    );
+    const detail = `Session · ${live.word} · ${one.agent}`;
+    const icon = squareIcon(live.tone);
+    found.push(go(one.id, icon, one.title || one.agent, detail, `/s/${one.id}`, "session"));
   }
   return found;
 }
 
-function places(): Command[] {
+function pages(): Command[] {
   const { floor } = hub;
-  const found: Command[] = ofSessions();
-  for (const owner of owners(floor)) {
-    for (const { project } of owner.branches) {
-      found.push(
-        go(
-          project.id,
-          "chat",
-          project.name,
-          owner.mine ? "Your project" : `${owner.name}’s project`,
-          `/p/${project.id}`,
-        ),
-      );
-    }
-  }
-  for (const activity of [...floor.activities.values()].sort(byUrgency)) {
-    const detail = `${floor.projects.get(activity.project)?.name ?? ""} · ${nameOf(floor, activity.owner)}`;
-    found.push(
-      go(activity.id, activity.status, activity.name, detail, `/p/${activity.project}/a/${activity.id}`),
-    );
-  }
+  const found: Command[] = [];
   found.push(go("home", "floor", "Overview", "Page", "/"));
   if (!floor.me?.user) return found;
   found.push(go("needs", "waiting", "Needs you", "Page", "/needs"));
@@ -244,9 +255,16 @@ export function attempt(work: Promise<unknown>, done: string): void {
   );
 }
 
-/** A page as a command. */
-export function go(id: string, icon: Command["icon"], title: string, detail: string, path: string): Command {
-  return { id: `go ${id}`, icon, title, detail, run: () => navigation.go(path) };
+/** A page, or a thing with its kind, as a command. */
+export function go(
+  id: string,
+  icon: Command["icon"],
+  title: string,
+  detail: string,
+  path: string,
+  kind?: ThingKind,
+): Command {
+  return { id: `go ${id}`, icon, title, detail, ...(kind && { kind }), run: () => navigation.go(path) };
 }
 
 /** Focuses the message input. */

@@ -9,50 +9,6 @@ import { selection } from "../state/tasks/selection.svelte";
 import { hub } from "../state/hub/hub.svelte";
 import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
-/** The shortcuts in the order of the dialog that `?` opens. */
-export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
-  { keys: ["Ctrl", "K"], does: "Search pages and commands" },
-  { keys: ["?"], does: "Keyboard shortcuts" },
-  { keys: ["j", "k"], does: "Next and previous row" },
-  { keys: ["Enter"], does: "Open the row; send the message" },
-  { keys: ["Esc"], does: "Close; leave the text field" },
-  { keys: ["c"], does: "Write a message" },
-  { keys: ["n"], does: "New activity in this project" },
-  { keys: ["p"], does: "New project" },
-  { keys: ["e"], does: "Edit the description" },
-  { keys: ["a"], does: "Start an agent" },
-  { keys: ["t"], does: "Terminals" },
-  { keys: ["w"], does: "What needs you first" },
-  { keys: ["b"], does: "Project board" },
-  { keys: ["i"], does: "Task list" },
-  { keys: ["g"], does: "Task graph" },
-  { keys: ["o"], does: "Project workers" },
-  { keys: ["+"], does: "Add tasks; in the graph: zoom in" },
-  { keys: ["x"], does: "Board: select the task; Shift+↑ ↓: several; Esc: none" },
-  { keys: ["+", "-"], does: "On a task of the board: raise or lower its priority" },
-  { keys: ["/"], does: "Search tasks" },
-  { keys: ["← →"], does: "Board: change column; graph: follow the arrows" },
-  { keys: ["c", "a"], does: "On an ended activity: complete or abandon it" },
-  { keys: ["u"], does: "Undo, while the notice offers it" },
-  { keys: ["!"], does: "Stop everything (asks first)" },
-  { keys: ["Ctrl", "1…9"], does: "Terminal tab 1 to 9" },
-  { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
-  { keys: ["Ctrl", "Shift", "G"], does: "One terminal or a grid" },
-  { keys: ["Ctrl", "Shift", "E"], does: "Take the keyboard of your session back" },
-  { keys: ["Ctrl", "H"], does: "In a terminal: hand the session off" },
-  { keys: ["Ctrl", "Shift", "D"], does: "Toggle the diff" },
-  { keys: ["Ctrl", "Shift", "F"], does: "Search the terminal" },
-  { keys: ["Ctrl", "Shift", "C"], does: "Copy the selection in the terminal" },
-  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: search pages and commands" },
-  { keys: ["Ctrl", "Shift", "L"], does: "Move focus from the terminal to its tab" },
-  { keys: ["Space", "← →"], does: "Recording: play or pause; 5 s back or forward" },
-  { keys: [",", "."], does: "Recording: previous or next marker" },
-  { keys: ["["], does: "Toggle the floor" },
-  { keys: ["]"], does: "Toggle details" },
-  { keys: ["Ctrl", "Enter"], does: "Save the text" },
-  { keys: ["↑"], does: "In an empty message input: edit your last message" },
-];
-
 /** Handles a key that no focused element handled. */
 export function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing) return;

@@ -1,4 +1,5 @@
 import type { Command } from "../features/palette/command";
+import type { Project, TaskLine } from "../protocol";
 import { canGovern, canWrite } from "../state/projects/access";
 import { APPROVAL, openApprovals, writerOf } from "../state/needs/approvals";
 import { taskLine } from "../state/tasks/board";
@@ -10,6 +11,8 @@ import { lookOf } from "../state/recipes/words";
 import { executionPath, taskPath } from "../state/shell/route";
 import { hub } from "../state/hub/hub.svelte";
 import { escalationsFor, isUp, workersOf } from "../state/workers/workers";
+import { pageLines, type PageName } from "../state/projects/pages";
+import { owners } from "../state/projects/tree";
 import { titleOf } from "../state/projects/words";
 import { ESCALATION } from "../state/needs/words";
 import { attempt, go, projectHere } from "./commands";
@@ -17,44 +20,74 @@ import { attempt, go, projectHere } from "./commands";
 /** Maximum number of tasks in the palette; more would make it slow. */
 const MOST = 2_000;
 
+function projectNow(): Project | undefined {
+  return hub.floor.projects.get(projectHere() ?? "");
+}
+
 /** Pages and commands for the tasks and workers of the current project. */
 export function workHere(): Command[] {
   const { floor } = hub;
-  const project = floor.projects.get(projectHere() ?? "");
+  const project = projectNow();
   if (!project) return [];
   const { id, name } = project;
   const writes = canWrite(floor.me, project);
   const found: Command[] = writes ? [...ofTask(), ...verbs(id, name)] : [];
-  found.push(go("board", "board", "Board", name, `/p/${id}/tasks`));
-  found.push(go("list", "audit", "Task list", name, `/p/${id}/list`));
-  found.push(go("graph", "graph", "Task graph", name, `/p/${id}/graph`));
-  found.push(go("workers", "workers", "Workers", name, `/p/${id}/workers`));
-  found.push(go("recipes", "audit", "Recipes", name, `/p/${id}/recipes`));
-  found.push(go("executions", "graph", "Executions", name, `/p/${id}/executions`));
-  found.push(go("schedules", "history", "Schedules", name, `/p/${id}/schedules`));
-  found.push(go("artifacts", "folder", "Artifacts", name, `/p/${id}/artifacts`));
+  found.push(...pagesOf(project));
   if (writes) found.push(go("new recipe", "plus", "New recipe", name, `/p/${id}/recipes/new`));
-  for (const one of executionsOf(floor, id).slice(0, 50))
-    found.push(go(one.id, "graph", one.name, `Execution · ${lookOf(one).word}`, executionPath(one)));
-  found.push(go("decisions", "audit", "Decisions", name, `/p/${id}/decisions`));
-  found.push(go("metrics", "plot", "Metrics", name, `/p/${id}/metrics`));
   found.push(go("escalations", "waiting", "Open requests in this project", name, `/p/${id}/escalations`));
   const verb = canGovern(floor.me, project) ? "Edit task settings" : "Task settings";
   found.push(go("work settings", "gear", verb, name, `/p/${id}/work`));
-  for (const worker of workersOf(floor, id))
-    found.push(
-      go(
-        worker.id,
-        "workers",
-        worker.name,
-        `Worker · ${worker.status} · ${worker.agent}`,
-        `/p/${id}/workers/${worker.id}`,
-      ),
+  return found;
+}
+
+/** The pages of the other projects. */
+export function pagesElsewhere(): Command[] {
+  const here = projectHere();
+  return owners(hub.floor).flatMap(({ branches }) =>
+    branches.filter(({ project }) => project.id !== here).flatMap(({ project }) => pagesOf(project)),
+  );
+}
+
+function pagesOf(project: Project): Command[] {
+  return pageLines(project).map(({ id, name, title, path }) => go(id, PAGE[name], title, project.name, path));
+}
+
+const PAGE: Record<PageName, Command["icon"]> = {
+  chat: "chat",
+  tasks: "board",
+  list: "audit",
+  graph: "graph",
+  workers: "workers",
+  merge: "branch",
+  recipes: "audit",
+  executions: "graph",
+  schedules: "history",
+  artifacts: "folder",
+  decisions: "audit",
+  metrics: "plot",
+};
+
+/** The executions, workers and tasks of the current project; open ones first. */
+export function thingsHere(): Command[] {
+  const { floor } = hub;
+  const project = projectNow();
+  if (!project) return [];
+  const { id } = project;
+  const found = executionsOf(floor, id)
+    .slice(0, 50)
+    .map((one) =>
+      go(one.id, "graph", one.name, `Execution · ${lookOf(one).word}`, executionPath(one), "execution"),
     );
+  const workers = workersOf(floor, id);
+  for (const worker of [...workers.filter(isUp), ...workers.filter((one) => !isUp(one))]) {
+    const detail = `Worker · ${worker.status} · ${worker.agent}`;
+    found.push(go(worker.id, "workers", worker.name, detail, `/p/${id}/workers/${worker.id}`, "worker"));
+  }
   const board = floor.boards.get(id);
-  if (board)
-    for (const task of [...valuesOf(board.tasks)].slice(-MOST))
-      found.push(go(task.id, "ready", task.title, `Task · ${task.status}`, taskPath(task)));
+  const tasks = board ? [...valuesOf(board.tasks)].slice(-MOST) : [];
+  const isOpen = (task: TaskLine) => task.status !== "done" && task.status !== "cancelled";
+  for (const task of [...tasks.filter(isOpen), ...tasks.filter((one) => !isOpen(one))])
+    found.push(go(task.id, "ready", task.title, `Task · ${task.status}`, taskPath(task), "task"));
   return found;
 }
 
@@ -63,10 +96,24 @@ export function needed(): Command[] {
   const { floor } = hub;
   const requests = openApprovals(floor).map((one) => {
     const by = `${APPROVAL[one.kind].word} by ${writerOf(floor, one.author)} · ${one.project_name}`;
-    return go(one.id, "waiting", `Allow or deny: ${titleOf(one.text)}`, by, `/approvals/${one.id}`);
+    return go(
+      one.id,
+      "waiting",
+      `Allow or deny: ${titleOf(one.text)}`,
+      by,
+      `/approvals/${one.id}`,
+      "request",
+    );
   });
   const asked = escalationsFor(floor).map((one) =>
-    go(one.id, "waiting", one.question, `${ESCALATION[one.kind].short} · ${one.title}`, `/e/${one.id}`),
+    go(
+      one.id,
+      "waiting",
+      one.question,
+      `${ESCALATION[one.kind].short} · ${one.title}`,
+      `/e/${one.id}`,
+      "request",
+    ),
   );
   return [...requests, ...asked];
 }

@@ -7,6 +7,7 @@ import {
   hostsOf,
   lineOf,
   nameFromLocation,
+  reportsNoCost,
   runnerAdvice,
   tellsNoCost,
 } from "./agents";
@@ -96,6 +97,23 @@ describe("agents", () => {
     expect(tellsNoCost(choice("claude", mode(false), mode(true)))).toBe(false);
     expect(tellsNoCost(choice("older", mode()))).toBe(false);
     expect(tellsNoCost(choice("command", mode(false)))).toBe(false);
+  });
+
+  it("report no cost if they have no price", () => {
+    const codex = {
+      ...agent("codex", "1"),
+      modes: [{ mode: "headless" as const, prompt: true, resumes: true, costs: false }],
+    };
+    const here = {
+      ...floor,
+      runners: new Map([["r", runner("r", { about: about(codex, agent("claude", "1")) })]]),
+    };
+    expect(["command", "codex", "claude", "unknown"].map((name) => reportsNoCost(here, name))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("need a runner: only the hub owner is told to start the hub", () => {

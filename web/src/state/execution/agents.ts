@@ -73,6 +73,13 @@ export function tellsNoCost(choice: AgentChoice): boolean {
   return modes.length > 0 && modes.every((mode) => mode.costs === false);
 }
 
+/** Whether agents of this name report no cost here; commands and shells never do. */
+export function reportsNoCost(floor: Floor, name: string): boolean {
+  if (isPlain(name)) return true;
+  const known = agentChoices(floor).find((one) => one.name === name);
+  return known !== undefined && tellsNoCost(known);
+}
+
 /** How this person gets a runner: next to the hub for its owner, on another machine for everyone else. */
 export function runnerAdvice(floor: Floor, origin: string): { text: string; commands: string[] } {
   const own = "Agents run on your machine, with your credentials.";

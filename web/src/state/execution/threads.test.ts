@@ -27,6 +27,7 @@ describe("a verdict", () => {
     expect(verdictsFor("escalated", reported, true).approve).toBe(true);
     expect(verdictsFor("escalated", { report: null, tree: null }, true).approve).toBe(false);
     expect(verdictsFor("done", reported, true).approve).toBe(true);
+    expect(verdictsFor("done", reported, true, true).approve).toBe(false);
     expect(verdictsFor("done", { report: "rep_1", tree: null }, true).approve).toBe(false);
     expect(verdictsFor("running", reported, false)).toEqual({
       approve: false,

@@ -29,15 +29,16 @@ export type Verdicts = {
   sendBack: boolean;
 };
 
-/** What a person can do with the work of a task in this state; `shown`: its changes are on the page. */
+/** What a person can do with the work of a task in this state; `shown`: its changes are on the page; `landed`: they are on the target branch. */
 export function verdictsFor(
   status: TaskStatus,
   review: Pick<Review, "report" | "tree"> | null,
   shown: boolean,
+  landed = false,
 ): Verdicts {
   const hasTree = review?.tree != null;
   const waits = status === "escalated" && review?.report != null;
-  const approve = waits || (status === "done" && hasTree);
+  const approve = waits || (status === "done" && hasTree && !landed);
   return {
     approve,
     unseen: approve && hasTree && !shown,

@@ -132,8 +132,9 @@ export function searchOf(
   return null;
 }
 
-/** The flaky runs of a queue with the checks that failed in them. */
-export function flakyOf(queue: Pick<MergeQueue, "flaky" | "flaky_checks">): string {
+/** The flaky runs of a queue with the checks that failed in them; `null` without any. */
+export function flakyOf(queue: Pick<MergeQueue, "flaky" | "flaky_checks">): string | null {
+  if (queue.flaky === 0) return null;
   const checks = queue.flaky_checks.map((one) => `\`${one.argv.join(" ")}\``).join(", ");
   return count(queue.flaky, "flaky run") + (checks ? ` of ${checks}` : "");
 }

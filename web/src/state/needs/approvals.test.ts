@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Answered } from "../../protocol";
 import {
+  askedOf,
   allowances,
   answerOf,
   approvalDetail,
@@ -192,5 +193,20 @@ describe("the texts of an approval", () => {
     expect(reachOf({})).toBe("");
     expect(reachOf({ reach: { home: true, network: true } })).toContain("reads your home folder");
     expect(reachOf({ reach: { home: false, network: false } })).toContain("has no network");
+  });
+});
+
+describe("what an approval asks for", () => {
+  const lines = ["agent: command, model: default, interactive", "repository: none, base: default"];
+  it.each([
+    ["Bo asks to run: sh .demo/agent.sh", "sh .demo/agent.sh"],
+    ["Bo asks: Fix the parser", "Fix the parser"],
+  ])("is the command or the prompt of a session: %s", (line, asked) => {
+    expect(askedOf({ kind: "session", text: [...lines, line].join("\n") })).toBe(asked);
+  });
+
+  it("is the whole text otherwise", () => {
+    expect(askedOf({ kind: "command", text: "echo Bo asks: no" })).toBe("echo Bo asks: no");
+    expect(askedOf({ kind: "session", text: lines.join("\n") })).toBe(lines.join("\n"));
   });
 });

@@ -94,6 +94,16 @@ export function answerOf(floor: Floor, { answer, author }: Pick<Approval, "answe
   }
 }
 
+/** What an approval asks for, without the settings of a requested session. */
+export function askedOf({ kind, text }: Pick<Approval, "kind" | "text">): string {
+  if (kind !== "session") return text;
+  const line = text.split("\n").find((one) => ASKS.test(one));
+  return line?.replace(ASKS, "") ?? text;
+}
+
+// The runner's line in the text of a requested session.
+const ASKS = /^.*? asks(?: to run)?: /u;
+
 /** Whether it would run in a sandbox; runners always read repositories outside the sandbox. */
 export function isContained({ kind, sandbox }: Pick<Approval, "kind" | "sandbox">): boolean {
   return sandbox && kind !== "repository" && kind !== "copy";

@@ -17,7 +17,7 @@ export const NOTIFY: Record<NotifyKind, { word: string; meaning: string }> = {
 /** All kinds of notifications, in the order of the forms. */
 export const NOTIFY_KINDS = Object.keys(NOTIFY) as NotifyKind[];
 
-/** The places that notifications go to. */
+/** The channels that notifications go to. */
 export const CHANNEL: Record<ChannelKind, { word: string; placeholder: string }> = {
   ntfy: { word: "ntfy", placeholder: "https://ntfy.sh/my-topic" },
   webhook: { word: "Webhook", placeholder: "https://example.org/hook" },
@@ -26,5 +26,5 @@ export const CHANNEL: Record<ChannelKind, { word: string; placeholder: string }>
   push: { word: "Browser", placeholder: "" },
 };
 
-/** The places that are added by their address. */
+/** The channels that are added by their address. */
 export const BY_ADDRESS = ["ntfy", "webhook", "slack", "discord"] as const;
