@@ -54,7 +54,10 @@ test("files are uploaded by a person, and an open list follows what others add",
   const kept = await floor.hub.api<Artifact[]>("GET", `/api/projects/${project.id}/artifacts`);
   expect(kept.map((one) => [one.name, one.size, one.media_type])).toEqual([["notes.md", 8, "text/markdown"]]);
 
-  await floor.hub.api("POST", `/api/projects/${project.id}/artifacts`, { name: "late.txt", text: "by an agent" });
+  await floor.hub.api("POST", `/api/projects/${project.id}/artifacts`, {
+    name: "late.txt",
+    text: "by an agent",
+  });
   await expect(list.getByText("late.txt", { exact: true })).toBeVisible({ timeout: 15_000 });
   await check(page, "artifacts with an upload");
 

@@ -19,7 +19,11 @@ describe("an upload", () => {
   });
 
   it("says why it failed", async () => {
-    const problem = { kind: "invalid", status: 413, detail: "an artifact of this project has at most 64 MiB" };
+    const problem = {
+      kind: "invalid",
+      status: 413,
+      detail: "an artifact of this project has at most 64 MiB",
+    };
     vi.stubGlobal("fetch", async () => new Response(JSON.stringify(problem), { status: 413 }));
     await expect(sendContent("prj_1", bytes("hello"))).rejects.toThrow("at most 64 MiB");
   });
