@@ -219,7 +219,8 @@ fn whatever_a_document_says_the_goal_is_the_only_instruction() {
             facts.agent = hostile.to_owned();
             facts.checks[0].result = hostile.to_owned();
             let prose = Prose { done: hostile.into(), next: hostile.into(), ..Default::default() };
-            for body in [prose.body(), from_recording(hostile, hostile), hostile.to_owned()] {
+            let written = body(&sections(&[], None), &prose.parts()).unwrap();
+            for body in [written, from_recording(hostile, hostile), hostile.to_owned()] {
                 let prompt = briefed(&seal(&facts, &body, "abc"), goal);
                 let orders = prompt.lines().filter(|line| line.starts_with("## Your instruction")).count();
                 assert_eq!(orders, 1, "{prompt}");
