@@ -42,10 +42,11 @@ impl Space {
             let older =
                 *against != from.fork && self.store.is_ancestor(against, from.fork.as_str()).await? == Some(true);
             if first || older {
-                let facts = self.store.facts(against, &self.tree).await?;
+                let facts = self.store.facts(against, &self.tree, &mut self.parsed).await?;
                 work.push(WorkFacts { against: against.clone(), facts });
             }
         }
+        self.parsed.forget_unused();
         self.described = Some((from, work.clone()));
         Ok(Some(work))
     }

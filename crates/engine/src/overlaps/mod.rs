@@ -8,7 +8,8 @@ mod compare;
 mod folders;
 mod lines;
 mod pair;
+mod symbols;
 
-pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
+pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk, Symbol};
 pub use compare::{Meeting, MeetingKind, overlaps};
 pub use pair::{Work, between, tells};

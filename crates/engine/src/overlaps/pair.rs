@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Timestamp;
 
-use super::{Branch, Change, Meeting, MeetingKind, overlaps};
+use super::compare::{meetings, most_exact};
+use super::{Branch, Change, Meeting, MeetingKind};
 
 /// The work on a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +28,12 @@ impl Work {
     /// looks like changes of this work.
     fn takes_part(&self, described: &Branch, meeting: &Meeting) -> bool {
         let Some(own) = self.against.get(&self.fork) else { return true };
-        if !matches!(meeting.kind, MeetingKind::SameFile | MeetingKind::SameLines) {
+        if !matches!(meeting.kind, MeetingKind::SameFile | MeetingKind::SameSymbol | MeetingKind::SameLines) {
             return !own.changes.is_empty();
+        }
+        let mut symbols = own.changes.iter().flat_map(|change| &change.symbols);
+        if meeting.symbol.as_ref().is_some_and(|name| !symbols.any(|symbol| symbol.name == *name)) {
+            return false;
         }
         let touched: BTreeSet<&str> = own.changes.iter().flat_map(names).collect();
         let mut there = described.changes.iter().filter(|change| names(change).any(|name| name == meeting.path));
@@ -43,9 +48,9 @@ fn names(change: &Change) -> impl Iterator<Item = &str> {
 /// Where two works meet; `None` if they cannot be compared yet.
 pub fn between(one: &Work, other: &Work) -> Option<Vec<Meeting>> {
     let (mine, theirs) = one.common(other)?;
-    let mut met = overlaps(mine, theirs);
+    let mut met = meetings(mine, theirs);
     met.retain(|meeting| one.takes_part(mine, meeting) && other.takes_part(theirs, meeting));
-    Some(met)
+    Some(most_exact(met))
 }
 
 /// How long a conflict must have been gone before people are told of it again, in milliseconds.
@@ -60,7 +65,7 @@ pub fn tells(told: Option<Timestamp>, gone: Option<Timestamp>, now: Timestamp) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Change, Content, Entry, EntryKind, Hunk, MeetingKind};
+    use super::super::{Change, Content, Entry, EntryKind, Hunk, MeetingKind, Symbol};
     use super::*;
 
     fn branch(first: u32, new: &str) -> Branch {
@@ -70,6 +75,7 @@ mod tests {
             before: Some(EntryKind::File),
             after: Some(Entry { kind: EntryKind::File, content: new.into() }),
             content: Content::Lines(vec![Hunk { first, end: first + 1, new: new.into() }]),
+            symbols: vec![Symbol { name: format!("f{first}"), before: None, after: Some(new.into()) }],
         };
         Branch { changes: vec![change], ..Branch::default() }
     }

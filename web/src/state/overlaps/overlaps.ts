@@ -50,12 +50,14 @@ export function signOf(known: ReadonlyMap<OverlapId, WorkOverlap>, project: Proj
 export const OVERLAP_WORD: Record<OverlapKind, string> = {
   same_file: "Same file",
   renamed_under: "Renamed",
+  same_symbol: "Same symbol",
   same_lines: "Will conflict",
   contradiction: "Will conflict",
 };
 
-/** A place as a person reads it: calc.py:3-5. */
-export function placeOf({ path, first, last }: OverlapPlace): string {
+/** A place as a person reads it: calc.py:3-5, or Parser::next in parser.rs. */
+export function placeOf({ path, first, last, symbol }: OverlapPlace): string {
+  if (symbol) return `${symbol} in ${path}`;
   if (first === null) return path;
   return first === last || last === null ? `${path}:${first}` : `${path}:${first}-${last}`;
 }
