@@ -14,6 +14,8 @@ words! {
         SameFile = "same_file",
         /// One moves a file that the other changes; git merges the changes.
         RenamedUnder = "renamed_under",
+        /// Both change the same function, method or type, at different lines; git merges the changes.
+        SameSymbol = "same_symbol",
         /// Both change the same lines, or lines that touch: git will report a conflict.
         SameLines = "same_lines",
         /// The changes exclude each other, as when one deletes a file that the other changes: git will report a conflict.

@@ -97,6 +97,8 @@ views! {
         first: Option<u32>,
         /// The last line.
         last: Option<u32>,
+        /// The qualified name of the function, method or type that both change, such as `Parser::next`.
+        symbol: Option<String>,
         /// An explanation.
         why: String,
     }

@@ -11,8 +11,9 @@ mod folders;
 mod hostile;
 mod lines;
 mod pair;
+mod symbols;
 
 pub use base::with_base;
-pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
+pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk, Symbol};
 pub use compare::{Meeting, MeetingKind, overlaps};
 pub use pair::{Prepared, Work, between, tells};

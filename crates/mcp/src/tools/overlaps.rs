@@ -1,6 +1,6 @@
 //! `overlaps`: where the caller's work meets that of others.
 
-use domain::ActivityId;
+use domain::{ActivityId, OverlapKind};
 use protocol::{Call, OverlapFilter, OverlapPlace, OverlapSide, WorkOverlap};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
     name: "overlaps",
     title: "Overlaps with other work",
     description: "Shows where your work meets the work of others or conflicts with its base branch, uncommitted changes \
-        included: files, lines, and whether git will report a conflict. Changes nothing. Look before you edit files that others may edit, and \
+        included: files, functions, lines, and whether git will report a conflict. Changes nothing. Look before you edit files that others may edit, and \
         before you report. Examples: {} for your activity, {\"all\": true} for the whole project.",
     schema: || {
         schema::object(
@@ -43,20 +43,30 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let own = given.activity.or_else(|| desk.activity()).filter(|_| given.all != Some(true));
     let filter = OverlapFilter { project: Some(project), activity: own, ended: None };
     let found: Vec<WorkOverlap> = ask(&*desk.verbs, Call::OverlapList { filter }).await?;
-    let conflicts = found.iter().filter(|overlap| overlap.kind.conflicts()).count();
-    let next = match (found.len(), conflicts) {
-        (0, _) => "Your work meets no other work. Continue.",
-        (_, 0) => "git merges these changes. Continue, and keep your changes small in these files.",
-        _ if found.iter().all(|overlap| !overlap.kind.conflicts() || overlap.other.is_none()) => {
+    Ok(json!({ "overlaps": found.iter().map(|overlap| told(overlap, own)).collect::<Vec<_>>(), "next": next(&found) }))
+}
+
+/// What to do about overlaps.
+fn next(found: &[WorkOverlap]) -> &'static str {
+    let kinds = found.iter().map(|overlap| overlap.kind);
+    match kinds.max_by_key(|kind| (kind.conflicts(), *kind == OverlapKind::SameSymbol)) {
+        None => "Your work meets no other work. Continue.",
+        Some(OverlapKind::SameSymbol) => {
+            "git merges these changes, but the other side changes the same code at other lines, and both together may \
+             not work. Ask the other side with chat_send what it changes there."
+        }
+        Some(kind) if !kind.conflicts() => {
+            "git merges these changes. Continue, and keep your changes small in these files."
+        }
+        Some(_) if found.iter().all(|overlap| !overlap.kind.conflicts() || overlap.other.is_none()) => {
             "git will report conflicts with the base branch. Commit your work and merge that branch into yours before \
              you report."
         }
-        _ => {
+        Some(_) => {
             "git will report conflicts. Change other lines if you can, or agree with the other side with chat_send \
              before you continue. Merge the base branch into yours if it is named."
         }
-    };
-    Ok(json!({ "overlaps": found.iter().map(|overlap| told(overlap, own)).collect::<Vec<_>>(), "next": next }))
+    }
 }
 
 /// Conflicts of an activity that its agent was not told of.
@@ -92,6 +102,9 @@ fn side(side: &OverlapSide) -> Value {
 }
 
 fn place(place: &OverlapPlace) -> String {
+    if let Some(symbol) = &place.symbol {
+        return format!("{symbol} in {}: {}", place.path, place.why);
+    }
     match (place.first, place.last) {
         (Some(first), Some(last)) => format!("{}:{first}-{last}: {}", place.path, place.why),
         _ => format!("{}: {}", place.path, place.why),

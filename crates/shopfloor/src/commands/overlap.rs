@@ -171,6 +171,9 @@ fn summary(overlap: &WorkOverlap) -> String {
 }
 
 fn at(place: &OverlapPlace) -> String {
+    if let Some(symbol) = &place.symbol {
+        return format!("{symbol} in {}", place.path);
+    }
     match (place.first, place.last) {
         (Some(first), Some(last)) if first != last => format!("{}:{first}-{last}", place.path),
         (Some(first), _) => format!("{}:{first}", place.path),
@@ -183,6 +186,7 @@ fn word(overlap: &WorkOverlap) -> &'static str {
         (Some(_), _) => "ended",
         (None, OverlapKind::SameFile) => "same file",
         (None, OverlapKind::RenamedUnder) => "renamed",
+        (None, OverlapKind::SameSymbol) => "same symbol",
         (None, OverlapKind::SameLines | OverlapKind::Contradiction) => "conflict",
         (None, OverlapKind::Base) => "base conflict",
     }
@@ -215,6 +219,7 @@ mod tests {
             kind,
             first: lines.map(|lines| lines.0),
             last: lines.map(|lines| lines.1),
+            symbol: None,
             why: "why".into(),
         };
         let met = WorkOverlap {

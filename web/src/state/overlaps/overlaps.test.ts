@@ -39,9 +39,10 @@ describe("overlaps", () => {
   });
 
   it("name their lines", () => {
-    const place = { path: "a.py", kind: "same_lines", first: 3, last: 5, why: "" } as const;
+    const place = { path: "a.py", kind: "same_lines", first: 3, last: 5, symbol: null, why: "" } as const;
     expect(placeOf(place)).toBe("a.py:3-5");
     expect(placeOf({ ...place, last: 3 })).toBe("a.py:3");
     expect(placeOf({ ...place, first: null, last: null })).toBe("a.py");
+    expect(placeOf({ ...place, first: null, last: null, symbol: "Sum.add" })).toBe("Sum.add in a.py");
   });
 });

@@ -20,7 +20,7 @@ export function overlapped(
 
 /** Whether git cannot merge the two. */
 export function conflicts(kind: OverlapKind): boolean {
-  return kind !== "same_file" && kind !== "renamed_under";
+  return kind === "same_lines" || kind === "contradiction" || kind === "base";
 }
 
 /** An overlap from one side; a conflict with the base branch has no other one. */
@@ -51,6 +51,7 @@ export function signOf(known: ReadonlyMap<OverlapId, WorkOverlap>, project: Proj
 export const OVERLAP_WORD: Record<OverlapKind, string> = {
   same_file: "Same file",
   renamed_under: "Renamed",
+  same_symbol: "Same symbol",
   same_lines: "Will conflict",
   contradiction: "Will conflict",
   base: "Conflicts with its base",
@@ -61,8 +62,9 @@ export function nameOf({ overlap, theirs }: Met): string {
   return theirs?.name ?? overlap.base ?? "";
 }
 
-/** A place as a person reads it: calc.py:3-5. */
-export function placeOf({ path, first, last }: OverlapPlace): string {
+/** A place as a person reads it: calc.py:3-5, or Parser::next in parser.rs. */
+export function placeOf({ path, first, last, symbol }: OverlapPlace): string {
+  if (symbol) return `${symbol} in ${path}`;
   if (first === null) return path;
   return first === last || last === null ? `${path}:${first}` : `${path}:${first}-${last}`;
 }

@@ -380,7 +380,14 @@ export function overlap(id: string, more: Partial<WorkOverlap> = {}): WorkOverla
     base: null,
     kind: "same_lines",
     places: [
-      { path: "calc.py", kind: "same_lines", first: 1, last: 1, why: "both branches change these lines" },
+      {
+        path: "calc.py",
+        kind: "same_lines",
+        first: 1,
+        last: 1,
+        symbol: null,
+        why: "both branches change these lines",
+      },
     ],
     more: 0,
     since: at,

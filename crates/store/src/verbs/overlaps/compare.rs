@@ -6,7 +6,7 @@ use domain::text::plain;
 use domain::{ActivityId, OverlapKind, WorkspaceId};
 use engine::overlaps::{Meeting, MeetingKind, Prepared};
 use protocol::OverlapPlace;
-use protocol::link::WorkFacts;
+use protocol::link::{MAX_SYMBOL_NAME, WorkFacts};
 
 use super::rows::Against;
 use super::{base, rows, work};
@@ -109,6 +109,7 @@ fn place(met: &Meeting) -> OverlapPlace {
         kind: kind(met.kind),
         first: met.lines.map(|(first, _)| first),
         last: met.lines.map(|(_, last)| last),
+        symbol: met.symbol.as_deref().map(|symbol| plain(symbol, MAX_SYMBOL_NAME)),
         why: met.why.to_owned(),
     }
 }
@@ -117,6 +118,7 @@ fn kind(kind: MeetingKind) -> OverlapKind {
     match kind {
         MeetingKind::SameFile => OverlapKind::SameFile,
         MeetingKind::RenamedUnder => OverlapKind::RenamedUnder,
+        MeetingKind::SameSymbol => OverlapKind::SameSymbol,
         MeetingKind::SameLines => OverlapKind::SameLines,
         MeetingKind::Contradiction => OverlapKind::Contradiction,
         MeetingKind::Base => OverlapKind::Base,

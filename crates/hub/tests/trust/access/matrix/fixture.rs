@@ -204,7 +204,8 @@ impl Fixture {
         for (workspace, content) in [(workspace, "one"), (other.workspace, "another")] {
             let after = Some(EntryFacts { mode: "100644".into(), content: content.into() });
             let lines = LineFacts::Whole {};
-            let file = FileFacts { path: "a-secret-file".into(), from: None, before: None, after, lines };
+            let file =
+                FileFacts { path: "a-secret-file".into(), from: None, before: None, after, lines, symbols: vec![] };
             let work = vec![WorkFacts { against: "1".repeat(40), files: vec![file], gone: vec![], truncated: false }];
             self.machine.fact(FactBody::WorkspaceWork { workspace, work }).await;
         }
