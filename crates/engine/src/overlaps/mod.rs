@@ -5,10 +5,14 @@
 
 mod change;
 mod compare;
+mod declared;
 mod folders;
 mod lines;
 mod pair;
+mod patterns;
 
 pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
 pub use compare::{Meeting, MeetingKind, overlaps};
+pub use declared::{Claim, Files, Pair, Place, declared, declared_by};
 pub use pair::{Work, between, tells};
+pub use patterns::{MAX_ALTERNATIVES, MAX_PATTERN, Pattern, PatternError};
