@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::text::title;
-use domain::{OverlapId, OverlapKind, ProjectId, Timestamp, WorkspaceId};
+use domain::{OverlapId, OverlapKind, ProjectId, Timestamp, UserId, WorkspaceId};
 use engine::overlaps::tells;
 use protocol::{Change, OverlapSide, WorkOverlap};
 
@@ -16,15 +16,16 @@ use crate::tx::Tx;
 use crate::verbs::{chat, projects, users};
 
 pub(super) const COLUMNS: &str = "SELECT o.id, o.project, o.kind, o.places, o.more, o.since, o.updated_at, o.ended_at, \
-    o.told_at, o.gone_since, o.one, ow.activity AS one_activity, oa.content AS one_content, ow.owner AS one_owner, \
-    ou.name AS one_owner_name, o.other, tw.activity AS other_activity, ta.content AS other_content, \
-    tw.owner AS other_owner, tu.name AS other_owner_name FROM work_overlaps o \
-    JOIN workspaces ow ON ow.id = o.one JOIN activities oa ON oa.id = ow.activity JOIN users ou ON ou.id = ow.owner \
-    JOIN workspaces tw ON tw.id = o.other JOIN activities ta ON ta.id = tw.activity JOIN users tu ON tu.id = tw.owner";
+    o.told_at, o.gone_since, o.one, o.one_activity, oa.content AS one_content, o.one_owner, ou.name AS one_owner_name, \
+    r.expires_at AS one_until, o.other, o.other_activity, ta.content AS other_content, o.other_owner, \
+    tu.name AS other_owner_name, q.expires_at AS other_until FROM work_overlaps o \
+    JOIN activities oa ON oa.id = o.one_activity JOIN users ou ON ou.id = o.one_owner \
+    JOIN activities ta ON ta.id = o.other_activity JOIN users tu ON tu.id = o.other_owner \
+    LEFT JOIN reservations r ON r.id = o.one LEFT JOIN reservations q ON q.id = o.other";
 
 /// A stored overlap.
 pub(super) struct Known {
-    id: OverlapId,
+    pub(super) id: OverlapId,
     kind: OverlapKind,
     places: String,
     more: u32,
@@ -36,10 +37,14 @@ pub(super) struct Known {
 /// An overlap as people see it.
 pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
     let side = |name: &str| {
+        let id = row.text(name)?;
         Ok::<_, StoreError>(OverlapSide {
             activity: row.parsed(&format!("{name}_activity"))?,
             name: title(&row.text(&format!("{name}_content"))?),
-            workspace: row.parsed(name)?,
+            workspace: id.parse().ok(),
+            reservation: id.parse().ok(),
+            task: id.parse().ok(),
+            until: row.time_or_none(&format!("{name}_until"))?,
             owner: users::reference(row, &format!("{name}_owner"))?,
         })
     };
@@ -57,15 +62,15 @@ pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
     })
 }
 
-/// The overlaps of a workspace, by the other one; also those that ended.
+/// The overlaps of the work in a workspace, by the other one; also those that ended.
 pub(super) async fn of(
     c: &mut Connection<'_>,
     workspace: WorkspaceId,
 ) -> Result<BTreeMap<WorkspaceId, Known>, StoreError> {
     let sql = "SELECT id, one, other, kind, places, more, ended_at, told_at, gone_since FROM work_overlaps \
-               WHERE one = $1 OR other = $1";
+               WHERE (one = $1 OR other = $1) AND kind <> $2";
     let mut found = BTreeMap::new();
-    for row in c.all(sql, vec![text(workspace)]).await? {
+    for row in c.all(sql, args![workspace.to_string(), OverlapKind::Declared.word()]).await? {
         let (one, other): (WorkspaceId, WorkspaceId) = (row.parsed("one")?, row.parsed("other")?);
         let known = Known {
             id: row.parsed("id")?,
@@ -82,11 +87,11 @@ pub(super) async fn of(
 }
 
 /// An overlap has ended.
-pub(super) async fn end(tx: &mut Tx<'_>, known: &Known) -> Result<(), StoreError> {
+pub(super) async fn end(tx: &mut Tx<'_>, known: OverlapId) -> Result<(), StoreError> {
     let sql =
         "UPDATE work_overlaps SET ended_at = $1, updated_at = $1, gone_since = COALESCE(gone_since, $1) WHERE id = $2";
-    tx.run(sql, args![tx.now, known.id.to_string()]).await?;
-    announce(tx, known.id).await.map(|_| ())
+    tx.run(sql, args![tx.now, known.to_string()]).await?;
+    announce(tx, known).await.map(|_| ())
 }
 
 /// Stores where two works meet, announces it if it is new, and tells the chat of a new conflict.
@@ -123,9 +128,10 @@ pub(super) async fn keep(
         }
         None => {
             let id = OverlapId::generate();
-            let sql = "INSERT INTO work_overlaps (id, project, one, other, kind, places, more, since, updated_at, \
-                       told_at, gone_since) SELECT $1, w.project, $2, $3, $4, $5, $6, $7, $7, $8, $9 FROM workspaces w \
-                       WHERE w.id = $2";
+            let sql = "INSERT INTO work_overlaps (id, project, one, other, one_activity, other_activity, one_owner, \
+                       other_owner, kind, places, more, since, updated_at, told_at, gone_since) SELECT $1, w.project, \
+                       $2, $3, w.activity, o.activity, w.owner, o.owner, $4, $5, $6, $7, $7, $8, $9 \
+                       FROM workspaces w JOIN workspaces o ON o.id = $3 WHERE w.id = $2";
             let (one, other) = (mine.min(theirs).to_string(), mine.max(theirs).to_string());
             let values = args![id.to_string(), one, other, found.kind.word(), places, found.more, tx.now, told, gone];
             tx.run(sql, values).await?;
@@ -139,28 +145,33 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// Announces an overlap to those who may see the work of both.
-async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
+/// Announces an overlap to those who may see both sides.
+pub(super) async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(id)]).await?;
     let Some(overlap) = row.as_ref().map(view).transpose()? else { return Ok(None) };
     let project = overlap.project;
-    // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
-    // shared.
-    let owner = match overlap.one.owner.id == overlap.other.owner.id {
-        true => Some(overlap.one.owner.id),
-        false => projects::facts_of(tx.read(), project).await?.map(|facts| facts.owner),
+    let mut owners: Vec<UserId> = workers(&overlap).collect();
+    owners.dedup();
+    let execution_of = match owners.as_slice() {
+        // What is declared belongs to the project.
+        [] => None,
+        [owner] => Some(*owner),
+        // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
+        // shared.
+        _ => match projects::facts_of(tx.read(), project).await? {
+            Some(facts) => Some(facts.owner),
+            None => return Ok(Some(overlap)),
+        },
     };
-    if let Some(owner) = owner {
-        let body = EventBody::Change { change: Change::Overlap { overlap: overlap.clone() } };
-        tx.announce(PendingEvent {
-            project: Some(project),
-            audience: None,
-            facts_before: None,
-            execution_of: Some(owner),
-            body,
-        });
-    }
+    let body = EventBody::Change { change: Change::Overlap { overlap: overlap.clone() } };
+    tx.announce(PendingEvent { project: Some(project), audience: None, facts_before: None, execution_of, body });
     Ok(Some(overlap))
+}
+
+/// The owners of the workspaces that meet.
+pub(super) fn workers(overlap: &WorkOverlap) -> impl Iterator<Item = UserId> {
+    let sides = [&overlap.one, &overlap.other].into_iter();
+    sides.filter(|side| side.workspace.is_some()).map(|side| side.owner.id)
 }
 
 /// Everybody who sees the project reads its chat, so it gets the message only where all of them may see its execution.
