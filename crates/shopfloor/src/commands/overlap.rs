@@ -1,5 +1,7 @@
 //! `shopfloor overlap`: where the work of activities meets, before it is merged.
 
+mod reserve;
+
 use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
@@ -25,6 +27,12 @@ pub(crate) enum OverlapCommand {
     },
     /// Print overlaps as they appear, change and end
     Watch(ListArgs),
+    /// Tell others which files an activity will change; nobody is refused anything, others are warned
+    Reserve(reserve::ReserveArgs),
+    /// End a reservation, or all of an activity
+    Release(reserve::ReleaseArgs),
+    /// List the reservations that have not ended, those that end first first
+    Reservations(reserve::ReservationsArgs),
 }
 
 /// Which overlaps.
@@ -70,6 +78,9 @@ pub(crate) async fn run(command: OverlapCommand, context: &Context) -> Result<()
             out.show(&found, |out| details(&found, out))
         }
         OverlapCommand::Watch(args) => watch(args.filter(client).await?, client, out).await,
+        OverlapCommand::Reserve(args) => reserve::reserve(args, client, out).await,
+        OverlapCommand::Release(args) => reserve::release(args, client, out).await,
+        OverlapCommand::Reservations(args) => reserve::list(args, client, out).await,
     }
 }
 
@@ -113,8 +124,8 @@ fn table(overlaps: &[WorkOverlap], out: &Output) -> String {
         table.row([
             overlap.id.into(),
             kind_cell(overlap),
-            side(&overlap.one).into(),
-            side(&overlap.other).into(),
+            side(&overlap.one, out).into(),
+            side(&overlap.other, out).into(),
             summary(overlap).into(),
             when::relative(overlap.since, out.now).into(),
         ]);
@@ -126,8 +137,8 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
     let mut pairs = vec![
         ("id", overlap.id.into()),
         ("kind", kind_cell(overlap)),
-        ("activity", side(&overlap.one).into()),
-        ("and", side(&overlap.other).into()),
+        ("activity", side(&overlap.one, out).into()),
+        ("and", side(&overlap.other, out).into()),
         ("since", when::relative(overlap.since, out.now).into()),
     ];
     pairs.extend(overlap.ended_at.map(|at| ("ended", when::relative(at, out.now).into())));
@@ -145,14 +156,19 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
 fn line(overlap: &WorkOverlap, out: &Output) -> String {
     let clock = overlap.updated_at.to_string();
     let clock = clock.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&clock);
-    let (one, other) = (side(&overlap.one), side(&overlap.other));
+    let (one, other) = (side(&overlap.one, out), side(&overlap.other, out));
     let text = format!("{}  {one} and {other}: {} ({})", word(overlap), summary(overlap), overlap.id);
     let shown = if overlap.ended_at.is_some() { Style::Dim } else { style(overlap.kind) };
     format!("{clock}Z  {}", shown.paint(&clean(&text).replace('\n', " "), out.color))
 }
 
-fn side(side: &OverlapSide) -> String {
-    format!("{} ({})", side.name, side.owner.name)
+fn side(side: &OverlapSide, out: &Output) -> String {
+    let declared = match (side.until, side.task) {
+        (Some(until), _) => format!(", reserved: ends {}", when::ahead(until, out.now)),
+        (None, Some(_)) => ", files of its task".to_owned(),
+        (None, None) => String::new(),
+    };
+    format!("{} ({}){declared}", side.name, side.owner.name)
 }
 
 /// The first place and how many more there are.
@@ -173,6 +189,8 @@ fn at(place: &OverlapPlace) -> String {
 fn word(overlap: &WorkOverlap) -> &'static str {
     match (overlap.ended_at, overlap.kind) {
         (Some(_), _) => "ended",
+        (None, OverlapKind::Declared) if overlap.one.task.or(overlap.other.task).is_some() => "planned",
+        (None, OverlapKind::Declared) => "reserved",
         (None, OverlapKind::SameFile) => "same file",
         (None, OverlapKind::RenamedUnder) => "renamed",
         (None, OverlapKind::SameLines | OverlapKind::Contradiction) => "conflict",
