@@ -3,4 +3,4 @@
 /**
  * How the work of two activities meets, in order of severity.
  */
-export type OverlapKind = "same_file" | "renamed_under" | "same_lines" | "contradiction";
+export type OverlapKind = "declared" | "same_file" | "renamed_under" | "same_lines" | "contradiction";
