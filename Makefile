@@ -108,10 +108,10 @@ test-api: page ## every documented operation, with good and bad input
 	scripts/schemathesis
 
 protocol: ## regenerate the page's types from the protocol
-	UPDATE_TYPES=1 cargo test --quiet -p protocol --test typescript --test document fresh
+	UPDATE_TYPES=1 cargo test --quiet $(WHOLE) --test typescript --test document fresh
 
 openapi: ## regenerate docs/openapi.json from the handlers
-	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
+	UPDATE_OPENAPI=1 cargo nextest run $(WHOLE) --test trust -E 'package(hub) and test(openapi)'
 
 properties: ## the long lane of the property tests: many cases, other ones each time
 	PROPTEST_CASES=2000 cargo nextest run --locked --workspace --lib --bins --retries 0 --no-fail-fast
