@@ -10,6 +10,8 @@ use crate::values::words;
 words! {
     /// How the work of an activity meets that of another one, or its base branch, in order of severity.
     OverlapKind {
+        /// One side has declared that it will change the files, with a reservation or the files of a running task.
+        Declared = "declared",
         /// Both change a file; git merges the changes.
         SameFile = "same_file",
         /// One moves a file that the other changes; git merges the changes.

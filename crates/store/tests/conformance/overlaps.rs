@@ -2,7 +2,7 @@
 
 use domain::{ActivityStatus, OverlapKind, RunnerId, Visibility, WorkspaceId};
 use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, ProjectForks, SymbolFacts, WorkFacts};
-use protocol::{ActivityUpdate, Change, GitStats, OverlapFilter, Project, WorkOverlap, verbs};
+use protocol::{ActivityUpdate, Change, GitStats, NewReservation, OverlapFilter, Project, WorkOverlap, verbs};
 use store::{Caller, EventBody, StoreError};
 
 use crate::execution::{Memory, in_project, project, runner, spawn};
@@ -21,6 +21,7 @@ both!(
     nothing_is_left_of_a_deleted_workspace,
     a_conflict_with_the_base_appears_and_ends,
     a_conflict_with_the_base_ends_with_the_work,
+    a_conflict_with_the_base_stands_beside_what_is_declared,
 );
 
 const OLD: &str = "1111111111111111111111111111111111111111";
@@ -381,7 +382,7 @@ async fn a_conflict_with_the_base_appears_and_ends(fixture: Fixture) {
     assert_eq!(pair.kinds().await, []);
     pair.bo_conflicts(&["b.rs", "a.rs"]).await;
     let found = pair.seen(&pair.fixture.ada).await.remove(0);
-    assert_eq!((found.kind, found.one.workspace, found.other.clone()), (OverlapKind::Base, pair.bo.1, None));
+    assert_eq!((found.kind, found.one.workspace, found.other.clone()), (OverlapKind::Base, Some(pair.bo.1), None));
     assert_eq!(found.base.as_deref(), Some("main"));
     let paths: Vec<_> = found.places.iter().map(|place| place.path.as_str()).collect();
     assert_eq!(paths, ["a.rs", "b.rs"]);
@@ -430,4 +431,20 @@ async fn a_conflict_with_the_base_ends_with_the_work(fixture: Fixture) {
     let workspace = pair.bo.1;
     pair.bo.0.happened(&pair.fixture, FactBody::WorkspaceCleaned { workspace }).await;
     assert_eq!(pair.seen(&bo).await.len(), 0);
+}
+
+async fn a_conflict_with_the_base_stands_beside_what_is_declared(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, true).await;
+    let ada = pair.fixture.ada.clone();
+    let made = pair.fixture.store.workspace(&ada, pair.ada.1, domain::Action::SeeExecution).await.unwrap();
+    pair.bo_conflicts(&["a.rs"]).await;
+    pair.bo_did(vec![work(OLD, vec![edit("a.rs", 1, 2, "y")])]).await;
+    let input = NewReservation { patterns: vec!["a.rs".into()], ..Default::default() };
+    let made = pair.fixture.done(&ada, verbs::OverlapReserve { activity: made.activity, input }).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Base, OverlapKind::Declared], "conflicts first");
+    pair.bo_conflicts(&[]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Declared]);
+    pair.bo_conflicts(&["a.rs"]).await;
+    pair.fixture.done(&ada, verbs::OverlapRelease { reservation: made.id }).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Base]);
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { WorkOverlap } from "../../protocol";
 import { overlap } from "../testing/samples";
-import { nameOf, overlapped, overlapsOf, placeOf, signOf } from "./overlaps";
+import { nameOf, overlapped, overlapsOf, signOf } from "./overlaps";
+import { placeOf } from "./words";
 
 describe("overlaps", () => {
   it("appear, change and disappear", () => {
@@ -10,7 +12,10 @@ describe("overlaps", () => {
   });
 
   it("are shown on both activities, conflicts first", () => {
-    const all = [overlap("o", { kind: "same_file" }), overlap("p")].reduce(overlapped, new Map());
+    const all = [overlap("o", { kind: "same_file" }), overlap("p")].reduce<ReadonlyMap<string, WorkOverlap>>(
+      overlapped,
+      new Map(),
+    );
     for (const [activity, theirs] of [
       ["a", "b"],
       ["b", "a"],
