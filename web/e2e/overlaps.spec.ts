@@ -48,3 +48,33 @@ test("a collision appears on the activity, is compared, and goes", async ({ floo
   writeFileSync(other, before);
   await expect(overlaps).toBeHidden();
 });
+
+test("reserved files are shown on both activities until they are released", async ({ floor }) => {
+  const project = await floor.project("Calculator", "read-write");
+  const [parser, lexer] = [
+    await floor.activity(project, "Add parser"),
+    await floor.activity(project, "Add lexer"),
+  ];
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/a/${parser.id}`);
+  const reserved = page.getByRole("region", { name: "Reserved files" });
+  await reserved.getByRole("button", { name: "Reserve…" }).click();
+  await reserved.getByLabel("Files, folders or globs").fill("src/**\ndocs");
+  await reserved.getByLabel("Reason").fill("splitting the module");
+  await reserved.getByRole("button", { name: "Reserve", exact: true }).click();
+  await expect(reserved).toContainText("docs, src/**");
+  await expect(reserved).toContainText("splitting the module");
+
+  const guest = await floor.guest("Bo");
+  await guest.goto(`/p/${project.id}/a/${lexer.id}`);
+  const input = { patterns: ["src/lexer.rs"] };
+  await floor.hub.api("POST", `/api/activities/${lexer.id}/reservations`, input);
+  const overlaps = guest.getByRole("region", { name: "Overlaps" });
+  await expect(overlaps).toContainText(/Reserved by Add parser until \d\d:\d\d/);
+  await expect(overlaps).toContainText("src/lexer.rs");
+  await expect(page.getByRole("region", { name: "Overlaps" })).toContainText("Reserved by Add lexer until");
+
+  await reserved.getByRole("button", { name: "Release docs, src/**" }).click();
+  await expect(overlaps).toBeHidden();
+  await expect(guest.getByRole("region", { name: "Reserved files" })).toContainText("src/lexer.rs");
+});

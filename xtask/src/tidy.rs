@@ -41,7 +41,18 @@ fn reached(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<S
 #[test]
 fn the_hub_has_no_hands() {
     let reached = reached(&graph(), "hub");
-    for hand in ["runner", "terminal", "worktree", "agents", "portable-pty", "pty-process", "git2", "gix"] {
+    for hand in [
+        "runner",
+        "terminal",
+        "worktree",
+        "agents",
+        "symbols",
+        "tree-sitter",
+        "portable-pty",
+        "pty-process",
+        "git2",
+        "gix",
+    ] {
         assert!(!reached.contains(hand), "hub must not depend on {hand}: it decides, runners do");
     }
 }
@@ -60,6 +71,7 @@ fn layers_point_one_way() {
         "hub",
         "client",
         "mcp",
+        "symbols",
         "terminal",
         "worktree",
         "agents",
@@ -78,10 +90,14 @@ fn layers_point_one_way() {
         ("mcp", &["domain", "engine", "plan", "protocol"]),
         ("client", &["domain", "protocol"]),
         ("terminal", &["domain"]),
-        ("worktree", &["domain"]),
+        ("symbols", &[]),
+        ("worktree", &["domain", "symbols"]),
         ("agents", &["domain"]),
-        ("acceptance", &["domain", "engine", "protocol", "worktree"]),
-        ("runner", &["acceptance", "domain", "engine", "protocol", "client", "terminal", "worktree", "agents"]),
+        ("acceptance", &["domain", "engine", "protocol", "symbols", "worktree"]),
+        (
+            "runner",
+            &["acceptance", "domain", "engine", "protocol", "client", "symbols", "terminal", "worktree", "agents"],
+        ),
     ];
     for (name, may) in allowed {
         for other in reached(&graph, name).iter().filter(|other| ours.contains(&other.as_str())) {

@@ -60,6 +60,7 @@ fn decided() -> Vec<f64> {
         before: Some(EntryKind::File),
         after: Some(Entry { kind: EntryKind::File, content: content.clone() }),
         content: Content::Lines(places().map(|(first, end)| Hunk { first, end, new: content.clone() }).collect()),
+        symbols: vec![],
     };
     let work = |of, turn| {
         let branch = Branch { changes: files(of, turn).map(change).collect(), ..Branch::default() };
@@ -107,6 +108,7 @@ fn described(of: usize, turn: usize, shared: bool) -> Vec<WorkFacts> {
         before: Some(mode()),
         after: Some(EntryFacts { mode: mode(), content: content.clone() }),
         lines: LineFacts::Changed { hunks: places().map(|(first, end)| (first, end, content.clone())).collect() },
+        symbols: vec![],
     };
     let own = (0..FILES).zip(files(of, turn)).map(|(at, (_, content))| (format!("own{of}/file{at}.rs"), content));
     let common = shared.then(|| ("Cargo.lock".to_owned(), "alike".to_owned()));

@@ -60,7 +60,7 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
         for (at, (other, path)) in theirs.iter().enumerate() {
             let wanted = |overlap: &WorkOverlap, over: bool| {
                 let mut sides = overlap.other.iter().chain([&overlap.one]);
-                sides.any(|side| side.workspace == *other) && overlap.ended_at.is_some() == over
+                sides.any(|side| side.workspace == Some(*other)) && overlap.ended_at.is_some() == over
             };
             let begun = Instant::now();
             edit(path, at, &format!("theirs {round}"))?;

@@ -71,6 +71,7 @@ fn subject(change: &Change) -> String {
         Change::Workspace { workspace } => workspace.id.to_string(),
         Change::Session { session } => session.id.to_string(),
         Change::Overlap { overlap } => overlap.id.to_string(),
+        Change::Reservation { reservation } => reservation.id.to_string(),
         // Several workers in one change have no single name.
         Change::Tasks { tasks } => together(tasks.iter().map(|task| task.id)),
         Change::Workers { workers } => together(workers.iter().map(|worker| worker.id)),

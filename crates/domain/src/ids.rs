@@ -86,6 +86,8 @@ ids! {
     SessionId = "ses", "^ses_[0-9a-f]{32}$";
     /// A place where the work of two activities meets.
     OverlapId = "ovl", "^ovl_[0-9a-f]{32}$";
+    /// Files that an activity says it will change, until a time.
+    ReservationId = "rsv", "^rsv_[0-9a-f]{32}$";
     /// A unit of work that can be handed out.
     TaskId = "tsk", "^tsk_[0-9a-f]{32}$";
     /// A slot on a runner that takes tasks.

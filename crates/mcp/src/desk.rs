@@ -40,7 +40,7 @@ pub struct Desk {
     pub(crate) only_project: Mutex<Option<ProjectId>>,
     /// How often each task was edited, as far as the caller knows.
     pub(crate) edits: Mutex<HashMap<TaskId, u32>>,
-    /// The conflicts with other work that the caller was told of.
+    /// The overlaps with other work that the caller was told of.
     pub(crate) conflicts: Mutex<HashSet<OverlapId>>,
 }
 

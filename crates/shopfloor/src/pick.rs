@@ -7,14 +7,14 @@ use client::{Client, View};
 use domain::text::{counted, plural};
 use domain::{
     ActivityId, ApprovalId, ArtifactId, ChannelId, EscalationId, ExecutionId, GrantId, HandoffId, HookId, InviteId,
-    OverlapId, ProjectId, RecipeId, RunnerId, ScheduleId, SessionId, TaskId, TokenId, UserId, WorkerId, WorkerStatus,
-    WorkspaceId, WorkspaceStatus,
+    OverlapId, ProjectId, RecipeId, ReservationId, RunnerId, ScheduleId, SessionId, TaskId, TokenId, UserId, WorkerId,
+    WorkerStatus, WorkspaceId, WorkspaceStatus,
 };
 use protocol::{
     Activity, ActivityFilter, Approval, ApprovalFilter, Artifact, ArtifactsWanted, Call, Escalation, EscalationFilter,
     Execution, ExecutionFilter, ExecutionsWanted, Grant, Handoff, HandoffFilter, Hook, Invite, NotifyChannel,
-    OverlapFilter, Project, Recipe, Runner, Schedule, Session, TaskFilter, TaskLine, Token, User, WorkOverlap, Worker,
-    WorkerFilter, Workspace,
+    OverlapFilter, Project, Recipe, Reservation, ReservationFilter, Runner, Schedule, Session, TaskFilter, TaskLine,
+    Token, User, WorkOverlap, Worker, WorkerFilter, Workspace,
 };
 
 use crate::Failure;
@@ -141,6 +141,25 @@ impl Named for WorkOverlap {
 impl Listed for WorkOverlap {
     fn all() -> Call {
         Call::OverlapList { filter: OverlapFilter { ended: Some(true), ..OverlapFilter::default() } }
+    }
+}
+
+impl Named for Reservation {
+    type Id = ReservationId;
+    const WHAT: &'static str = "reservation";
+
+    fn id(&self) -> ReservationId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Listed for Reservation {
+    fn all() -> Call {
+        Call::OverlapReservations { filter: ReservationFilter::default() }
     }
 }
 

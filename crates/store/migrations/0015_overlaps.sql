@@ -23,10 +23,15 @@ CREATE INDEX work_names_by_name ON work_names (project, name);
 CREATE TABLE work_overlaps (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL REFERENCES projects (id),
-    -- The workspaces, in the order of their ids. A conflict with the base branch has no other one, but the branch.
-    one TEXT NOT NULL REFERENCES workspaces (id),
-    other TEXT REFERENCES workspaces (id),
+    -- What meets: workspaces, reservations or tasks, in the order of their ids. A conflict with the base branch has no
+    -- other one, but the branch.
+    one TEXT NOT NULL,
+    other TEXT,
     base TEXT,
+    one_activity TEXT NOT NULL REFERENCES activities (id),
+    other_activity TEXT REFERENCES activities (id),
+    one_owner TEXT NOT NULL REFERENCES users (id),
+    other_owner TEXT REFERENCES users (id),
     kind TEXT NOT NULL,
     -- JSON.
     places TEXT NOT NULL,
@@ -42,3 +47,20 @@ CREATE TABLE work_overlaps (
 CREATE UNIQUE INDEX work_overlaps_with_base ON work_overlaps (one) WHERE other IS NULL;
 CREATE INDEX work_overlaps_by_other ON work_overlaps (other);
 CREATE INDEX work_overlaps_by_project ON work_overlaps (project, ended_at);
+
+-- Files that activities say they will change.
+CREATE TABLE reservations (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES projects (id),
+    activity TEXT NOT NULL REFERENCES activities (id),
+    by_user TEXT NOT NULL REFERENCES users (id),
+    by_agent BIGINT NOT NULL,
+    -- JSON.
+    patterns TEXT NOT NULL,
+    reason TEXT,
+    since BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    ended_at BIGINT
+);
+CREATE INDEX reservations_by_project ON reservations (project, ended_at);
+CREATE INDEX reservations_by_end ON reservations (ended_at, expires_at);

@@ -33,6 +33,7 @@ const TABLES: &[(&str, &str)] = &[
     ("workspace_work", "workspace"),
     ("work_names", "workspace, name"),
     ("work_overlaps", "id"),
+    ("reservations", "id"),
     ("tasks", "id"),
     ("task_queue", "project, queue_key, task"),
     ("task_deps", "dep, task"),

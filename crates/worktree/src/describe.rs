@@ -6,6 +6,7 @@ use crate::bare::{Oid, oid};
 use crate::examine::Examined;
 use crate::facts::ChangeFacts;
 use crate::git::EMPTY_TREE;
+use crate::parsed::Parsed;
 use crate::space::Space;
 use crate::store::Store;
 use crate::{Result, Worktrees};
@@ -32,25 +33,26 @@ impl Worktrees {
     pub async fn describe(&self, id: WorkspaceId, work: &Examined, forks: &[Oid]) -> Result<Vec<WorkFacts>> {
         let space = self.space(id);
         let mut space = space.lock().await;
-        let store = &self.found(id, &mut space).await?.store;
+        let Space { store, parsed, .. } = self.found(id, &mut space).await?;
         let tree = oid(&work.tree)?;
         match &work.base {
-            Some(base) => store.described(&oid(base)?, &tree, forks).await,
+            Some(base) => store.described(&oid(base)?, &tree, forks, parsed).await,
             // The first commits of a repository: there is no older one.
-            None => store.described(&oid(EMPTY_TREE)?, &tree, &[]).await,
+            None => store.described(&oid(EMPTY_TREE)?, &tree, &[], parsed).await,
         }
     }
 }
 
 impl Store {
     /// A tree's changes against a commit, and against those of `forks` that are older.
-    async fn described(&self, fork: &Oid, tree: &Oid, forks: &[Oid]) -> Result<Vec<WorkFacts>> {
-        let mut work = vec![WorkFacts { against: fork.clone(), facts: self.facts(fork, tree).await? }];
+    async fn described(&self, fork: &Oid, tree: &Oid, forks: &[Oid], parsed: &mut Parsed) -> Result<Vec<WorkFacts>> {
+        let mut work = vec![WorkFacts { against: fork.clone(), facts: self.facts(fork, tree, parsed).await? }];
         for against in forks.iter().filter(|against| *against != fork) {
             if self.is_ancestor(against, fork.as_str()).await? == Some(true) {
-                work.push(WorkFacts { against: against.clone(), facts: self.facts(against, tree).await? });
+                work.push(WorkFacts { against: against.clone(), facts: self.facts(against, tree, parsed).await? });
             }
         }
+        parsed.forget_unused();
         Ok(work)
     }
 }
@@ -69,7 +71,7 @@ impl Space {
         {
             return Ok(Some(work.clone()));
         }
-        let work = self.store.described(&from.fork, &self.tree, forks).await?;
+        let work = self.store.described(&from.fork, &self.tree, forks, &mut self.parsed).await?;
         self.described = Some((from, work.clone()));
         Ok(Some(work))
     }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bare::Oid;
 use crate::diff::SAFE;
+use crate::parsed::{Pair, Parsed};
 use crate::patch::edits;
 use crate::process::Input;
 use crate::store::Store;
@@ -19,6 +20,8 @@ use crate::{Error, Location, Result, Worktrees};
 const MOST_FILES: usize = 20_000;
 /// Most text of a patch; beyond it, files are not compared by line.
 const MOST_TEXT: usize = 64 << 20;
+/// Most changed symbols of a file.
+const MOST_SYMBOLS: usize = 200;
 /// The differences between lines as `git merge` finds them.
 const AS_MERGED: [&str; 4] = ["-p", "--unified=0", "--diff-algorithm=histogram", "--no-indent-heuristic"];
 const ABSENT: &str = "000000";
@@ -47,6 +50,19 @@ pub struct FileFacts {
     pub after: Option<(String, String)>,
     /// What happened to its content.
     pub lines: LineFacts,
+    /// The functions, methods and types that differ, in order of their names, as far as they were found.
+    pub symbols: Vec<SymbolFacts>,
+}
+
+/// The change of a symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolFacts {
+    /// Its qualified name.
+    pub name: String,
+    /// A keyed hash of its code before; absent if it is new.
+    pub before: Option<String>,
+    /// A keyed hash of its code now; absent if it is gone.
+    pub after: Option<String>,
 }
 
 /// What happened to the content of a file.
@@ -65,20 +81,21 @@ impl Worktrees {
     /// The changes between two commits or trees in the store of a repository. Facts can be compared only if they come
     /// from the same `base`.
     pub async fn change_facts(&self, location: &Location, base: &Oid, work: &Oid) -> Result<ChangeFacts> {
-        Store(self.layout().store(Some(location))).facts(base, work).await
+        Store(self.layout().store(Some(location))).facts(base, work, &mut Parsed::default()).await
     }
 }
 
 impl Store {
-    pub(crate) async fn facts(&self, base: &Oid, work: &Oid) -> Result<ChangeFacts> {
+    pub(crate) async fn facts(&self, base: &Oid, work: &Oid, parsed: &mut Parsed) -> Result<ChangeFacts> {
         let key = Key(self.git("cat-file").args(["tree"]).operands([base]).run().await?);
         let git = self.git("diff-tree").args(SAFE).args(["--raw", "-z"]);
-        let mut files = entries(&git.operands([base, work]).run().await?, &key);
-        if files.is_empty() {
+        let mut entries = entries(&git.operands([base, work]).run().await?, &key);
+        if entries.is_empty() {
             return Ok(ChangeFacts::default());
         }
-        let more = files.len() > MOST_FILES;
-        files.truncate(MOST_FILES);
+        let more = entries.len() > MOST_FILES;
+        entries.truncate(MOST_FILES);
+        let (mut files, blobs): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
         let git = self.git("diff-tree").args(SAFE).args(AS_MERGED).limit(MOST_TEXT);
         let mut lines = match git.operands([base, work]).run().await {
             Ok(patch) => edits(&patch, |path| key.lines(path)),
@@ -92,8 +109,34 @@ impl Store {
                 file.lines = LineFacts::Changed(told.collect());
             }
         }
+        self.symbols(&mut files, &blobs, &key, parsed).await?;
         let gone = self.gone(work, &files).await?;
         Ok(ChangeFacts { files, gone, more })
+    }
+
+    /// Adds the symbols that differ in files whose lines changed. `blobs` are the ids of their contents.
+    async fn symbols(
+        &self,
+        files: &mut [FileFacts],
+        blobs: &[(String, String)],
+        key: &Key,
+        parsed: &mut Parsed,
+    ) -> Result<()> {
+        let pair = |(at, file): (usize, &FileFacts)| {
+            let (before, after) = blobs.get(at)?;
+            let changed = matches!(file.lines, LineFacts::Changed(_));
+            let from = file.from.as_ref().unwrap_or(&file.path);
+            Some((at, Pair::of(from, &file.path, (before, after)).filter(|_| changed)?))
+        };
+        let (places, pairs): (Vec<_>, Vec<_>) = files.iter().enumerate().filter_map(pair).unzip();
+        self.parse(&pairs, parsed).await?;
+        for (at, pair) in places.into_iter().zip(&pairs) {
+            let Some(file) = files.get_mut(at) else { continue };
+            let path = file.from.as_ref().unwrap_or(&file.path).as_os_str().as_bytes();
+            let found = parsed.changed(pair).into_iter().take(MOST_SYMBOLS);
+            file.symbols = found.map(|changed| key.symbol(path, changed)).collect();
+        }
+        Ok(())
     }
 
     /// Of the folders that files were moved out of, those that are not in a tree.
@@ -143,6 +186,18 @@ impl Key {
         hash.update([0]);
         hash
     }
+
+    fn symbol(&self, path: &[u8], changed: symbols::Changed) -> SymbolFacts {
+        let code = |code: [u8; 32]| {
+            let mut hash = self.lines(path);
+            hash.update(&changed.name);
+            hash.update([0]);
+            hash.update(code);
+            hex(&hash.finalize())
+        };
+        let (before, after) = (changed.before.map(code), changed.after.map(code));
+        SymbolFacts { name: changed.name, before, after }
+    }
 }
 
 /// Half of a SHA-256: enough to tell changes of one file apart.
@@ -150,8 +205,8 @@ fn hex(hash: &[u8]) -> String {
     hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads `--raw -z`: modes, ids and a status, then one path or two.
-fn entries(out: &[u8], key: &Key) -> Vec<FileFacts> {
+/// Reads `--raw -z`: modes, ids and a status, then one path or two. Each with the ids of its contents, before and now.
+fn entries(out: &[u8], key: &Key) -> Vec<(FileFacts, (String, String))> {
     let path = |name: &[u8]| PathBuf::from(OsString::from_vec(name.to_vec()));
     let mut files = Vec::new();
     let mut fields = out.split(|b| *b == 0);
@@ -170,13 +225,15 @@ fn entries(out: &[u8], key: &Key) -> Vec<FileFacts> {
             Some(second) => (Some(first), second),
             None => (None, first),
         };
-        files.push(FileFacts {
+        let file = FileFacts {
             path,
             from,
             before: (old != ABSENT).then(|| old.to_owned()),
             after: (new != ABSENT).then(|| (new.to_owned(), key.content(blob))),
             lines: if old_blob == blob { LineFacts::Same } else { LineFacts::Whole },
-        });
+            symbols: vec![],
+        };
+        files.push((file, (old_blob.to_owned(), blob.to_owned())));
     }
     files
 }

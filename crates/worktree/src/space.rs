@@ -12,6 +12,7 @@ use crate::changes::Print;
 use crate::describe::{self, WorkFacts};
 use crate::differ::Differs;
 use crate::layout::{Facts, Home};
+use crate::parsed::Parsed;
 use crate::save::LeftOut;
 use crate::stats::GitStats;
 use crate::store::Store;
@@ -55,6 +56,8 @@ pub(crate) struct Space {
     pub(crate) counted: Option<(Counted, GitStats)>,
     /// The newest description of the work, and what it was made from.
     pub(crate) described: Option<(describe::From, Vec<WorkFacts>)>,
+    /// The symbols of the files in it.
+    pub(crate) parsed: Parsed,
 }
 
 /// The inputs of the counts; with the same inputs, they are valid.
@@ -115,6 +118,7 @@ impl Worktrees {
             tree_of: None,
             counted: None,
             described: None,
+            parsed: Parsed::default(),
         })
     }
 }

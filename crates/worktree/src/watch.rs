@@ -124,8 +124,9 @@ impl Worktrees {
             Some(forks) => space.describe(base.as_ref(), forks).await?,
             None => None,
         };
+        let parsing = space.parsed.spent();
         let stats = space.count(base).await?;
-        Ok(Looked { saved, stats, work })
+        Ok(Looked { saved, stats, work, parsing })
     }
 
     async fn ignored_folders(&self, id: WorkspaceId) -> Result<BTreeSet<PathBuf>> {
@@ -141,6 +142,8 @@ struct Looked {
     saved: Saved,
     stats: GitStats,
     work: Option<Vec<WorkFacts>>,
+    /// The time that parsing took, in this process.
+    parsing: Duration,
 }
 
 /// The state of one watched workspace.
@@ -335,6 +338,7 @@ impl Follower {
                 (Some(before), Some(after)) => after.saturating_sub(before).min(start.elapsed()),
                 _ => start.elapsed(),
             };
+            let cost = cost + result.as_ref().map_or(Duration::ZERO, |looked| looked.parsing);
             Done::Looked(id, Box::new(result), cost)
         });
     }
@@ -344,7 +348,7 @@ impl Follower {
         self.pace.spent(cost, now);
         let Some(followed) = self.followed.get_mut(&id) else { return };
         match result {
-            Ok(Looked { saved, stats, work }) => {
+            Ok(Looked { saved, stats, work, .. }) => {
                 if followed.failed.take().is_some() {
                     followed.polled = false;
                 }

@@ -3,4 +3,4 @@
 /**
  * How the work of an activity meets that of another one, or its base branch, in order of severity.
  */
-export type OverlapKind = "same_file" | "renamed_under" | "same_lines" | "contradiction" | "base";
+export type OverlapKind = "declared" | "same_file" | "renamed_under" | "same_symbol" | "same_lines" | "contradiction" | "base";

@@ -22,6 +22,10 @@ first: number | null,
  */
 last: number | null, 
 /**
+ * The qualified name of the function, method or type that both change, such as `Parser::next`.
+ */
+symbol: string | null, 
+/**
  * An explanation.
  */
 why: string, };

@@ -7,7 +7,8 @@ import type { ProjectId } from "./ProjectId";
 import type { Timestamp } from "./Timestamp";
 
 /**
- * Where the work in two workspaces meets, or in one conflicts with its base branch, uncommitted work included.
+ * Where the work of two activities meets, or that of one conflicts with its base branch, uncommitted work and declared
+ * files included.
  */
 export type WorkOverlap = { 
 /**

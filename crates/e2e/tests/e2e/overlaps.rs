@@ -81,8 +81,12 @@ impl Person {
     }
 }
 
+const CODE: &str =
+    "class Sum:\n    def add(self, n):\n        a = n\n        b = n\n        c = n\n        return a + b + c\n";
+
 fn commit(place: &Path, text: &str) {
     std::fs::write(place.join("text"), text).unwrap();
+    std::fs::write(place.join("sum.py"), CODE).unwrap();
     git(place, &["add", "-A"]);
     git(place, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "more"]);
 }
@@ -125,7 +129,7 @@ async fn a_collision_between_two_machines_is_shown_and_goes() {
         let found =
             person.sees("they conflict", |found| matches!(found, [only] if only.kind == OverlapKind::SameLines)).await;
         let places = [found[0].one.workspace, found[0].other.as_ref().unwrap().workspace];
-        assert!(places.contains(&one) && places.contains(&other));
+        assert!(places.contains(&Some(one)) && places.contains(&Some(other)));
         assert_eq!((found[0].places[0].first, found[0].places[0].last), (Some(3), Some(4)), "{:?}", found[0].places);
     }
     let listed = shopfloor(&url, &bo.token, &["overlap", "list"]).await.unwrap();
@@ -135,6 +139,19 @@ async fn a_collision_between_two_machines_is_shown_and_goes() {
     assert!(shown.contains("both branches change these lines"), "{shown}");
 
     std::fs::write(bos.join("text"), &before).unwrap();
+    // Different lines of one method: git merges them.
+    std::fs::write(anns.join("sum.py"), CODE.replace("a = n", "a = -n")).unwrap();
+    std::fs::write(bos.join("sum.py"), CODE.replace("c = n", "c = 2 * n")).unwrap();
+    for person in [&ann, &bo] {
+        let found = person
+            .sees("both change the method", |found| matches!(found, [only] if only.kind == OverlapKind::SameSymbol))
+            .await;
+        assert_eq!(found[0].places[0].symbol.as_deref(), Some("Sum.add"), "{:?}", found[0].places);
+    }
+    let listed = shopfloor(&url, &bo.token, &["overlap", "list"]).await.unwrap();
+    assert!(listed.contains("same symbol") && listed.contains("Sum.add in sum.py"), "{listed}");
+
+    std::fs::write(bos.join("sum.py"), CODE).unwrap();
     for person in [&ann, &bo] {
         person.sees("it is over", |found| found.is_empty()).await;
     }

@@ -15,6 +15,7 @@ pub fn with_base(over: bool, files: &[String]) -> Vec<Meeting> {
         path: path.clone(),
         kind: MeetingKind::Base,
         lines: None,
+        symbol: None,
         why: "the base branch has changes that git cannot merge with these",
     };
     paths.into_iter().map(meeting).collect()

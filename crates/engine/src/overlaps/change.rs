@@ -24,6 +24,19 @@ pub struct Change {
     pub after: Option<Entry>,
     /// What happened to the content.
     pub content: Content,
+    /// The functions, methods and types that it changes, as far as they are known.
+    pub symbols: Vec<Symbol>,
+}
+
+/// A change of a symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its qualified name.
+    pub name: String,
+    /// Identifies its code before; absent if it is new.
+    pub before: Option<String>,
+    /// Identifies its code now, equal for equal code on both branches; absent if it is gone.
+    pub after: Option<String>,
 }
 
 /// An entry of a tree.

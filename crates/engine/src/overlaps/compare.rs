@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::change::{Branch, Change, Content, Entry, EntryKind};
-use super::{folders, lines};
+use super::{folders, lines, symbols};
 
 /// How two changes meet, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,8 @@ pub enum MeetingKind {
     SameFile,
     /// One branch moves the file that the other changes, or the folder that the other adds to.
     RenamedUnder,
+    /// Both change the same function, method or type, at different lines; git merges the changes.
+    SameSymbol,
     /// Both change the same lines, or lines that touch: git asks a person.
     SameLines,
     /// The two changes exclude each other: git asks a person.
@@ -37,6 +39,8 @@ pub struct Meeting {
     pub kind: MeetingKind,
     /// The lines of the common commit's file, first and last.
     pub lines: Option<(u32, u32)>,
+    /// The symbol that both change.
+    pub symbol: Option<String>,
     /// An explanation.
     pub why: &'static str,
 }
@@ -44,19 +48,28 @@ pub struct Meeting {
 impl fmt::Display for Meeting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.lines {
-            Some((first, last)) if first == last => write!(f, "{}:{first}: {}", self.path, self.why),
-            Some((first, last)) => write!(f, "{}:{first}-{last}: {}", self.path, self.why),
-            None => write!(f, "{}: {}", self.path, self.why),
+            Some((first, last)) if first == last => write!(f, "{}:{first}: {}", self.path, self.why)?,
+            Some((first, last)) => write!(f, "{}:{first}-{last}: {}", self.path, self.why)?,
+            None => write!(f, "{}: {}", self.path, self.why)?,
         }
+        self.symbol.iter().try_for_each(|symbol| write!(f, " ({symbol})"))
     }
 }
 
 /// Where the changes of two branches meet, in order of the paths. Both describe their changes against the same commit.
 pub fn overlaps(one: &Branch, other: &Branch) -> Vec<Meeting> {
-    meetings(&Side::of(one), &Side::of(other))
+    most_exact(meetings(&Side::of(one), &Side::of(other)))
 }
 
-/// Where the changes of two branches meet.
+/// Leaves out *same file* where symbols of the file meet.
+pub(super) fn most_exact(mut found: Vec<Meeting>) -> Vec<Meeting> {
+    let at_symbol = |meeting: &&Meeting| meeting.kind == MeetingKind::SameSymbol;
+    let told: BTreeSet<String> = found.iter().filter(at_symbol).map(|meeting| meeting.path.clone()).collect();
+    found.retain(|meeting| meeting.kind != MeetingKind::SameFile || !told.contains(&meeting.path));
+    found
+}
+
+/// As [`overlaps`], with *same file* also where symbols of the file meet.
 pub(super) fn meetings(a: &Side<'_>, b: &Side<'_>) -> Vec<Meeting> {
     let mut found = BTreeSet::new();
     for (path, mine) in &a.old {
@@ -121,6 +134,10 @@ fn same_origin(path: &str, mine: &Change, theirs: &Change) -> Vec<Meeting> {
                     true => meeting(path, MeetingKind::RenamedUnder, "one branch moves it, the other changes it"),
                     false => meeting(path, MeetingKind::SameFile, "both branches change it, at different places"),
                 });
+                found.extend(symbols::both(&mine.symbols, &theirs.symbols).into_iter().map(|symbol| Meeting {
+                    symbol: Some(symbol.to_owned()),
+                    ..meeting(path, MeetingKind::SameSymbol, "both branches change it, at different lines")
+                }));
             }
             found
         }
@@ -207,5 +224,5 @@ fn contradiction(path: &str, why: &'static str) -> Meeting {
 }
 
 fn meeting(path: &str, kind: MeetingKind, why: &'static str) -> Meeting {
-    Meeting { path: path.to_owned(), kind, lines: None, why }
+    Meeting { path: path.to_owned(), kind, lines: None, symbol: None, why }
 }

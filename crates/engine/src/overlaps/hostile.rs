@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Branch, Change, Content, Entry, EntryKind, Hunk, Work, between, overlaps};
+use super::{Branch, Change, Content, Entry, EntryKind, Hunk, Symbol, Work, between, overlaps};
 
 /// Names of every kind: twins by case, a line feed, a leading dash, what is left of bytes that are not UTF-8, folders.
 const NAMES: [&str; 14] =
@@ -37,10 +37,20 @@ fn content() -> impl Strategy<Value = Content> {
     ]
 }
 
+/// Symbols of few names and codes, also without any, twice, or unchanged.
+fn symbols() -> impl Strategy<Value = Vec<Symbol>> {
+    let code = || proptest::option::of("[xy]?".prop_map(String::from));
+    let symbol = ("[fg]?", code(), code()).prop_map(|(name, before, after)| Symbol { name, before, after });
+    proptest::collection::vec(symbol, 0..4)
+}
+
 fn change() -> impl Strategy<Value = Change> {
     let entry = (kind(), "[xy]?").prop_map(|(kind, content)| Entry { kind, content });
-    (name(), proptest::option::of(name()), proptest::option::of(kind()), proptest::option::of(entry), content())
-        .prop_map(|(path, from, before, after, content)| Change { path, from, before, after, content })
+    let (from, before, after) =
+        (proptest::option::of(name()), proptest::option::of(kind()), proptest::option::of(entry));
+    (name(), from, before, after, content(), symbols()).prop_map(|(path, from, before, after, content, symbols)| {
+        Change { path, from, before, after, content, symbols }
+    })
 }
 
 fn branch() -> impl Strategy<Value = Branch> {
@@ -53,13 +63,13 @@ fn work() -> impl Strategy<Value = Work> {
         .prop_map(|(fork, against)| Work { fork, against })
 }
 
-/// How many places can be named at most: one for each changed place, and a few for each path.
+/// How many places can be named at most: one for each changed place and symbol, and a few for each path.
 fn most(branch: &Branch) -> usize {
     let lines = |change: &Change| match &change.content {
         Content::Lines(hunks) => hunks.len(),
         Content::Same | Content::Whole => 0,
     };
-    branch.changes.iter().map(|change| lines(change) + 4).sum()
+    branch.changes.iter().map(|change| lines(change) + change.symbols.len() + 4).sum()
 }
 
 proptest! {
@@ -108,6 +118,7 @@ fn enormous(files: usize, places: u32, shift: u32) -> Work {
         before: Some(EntryKind::File),
         after: Some(Entry { kind: EntryKind::File, content: format!("{shift}") }),
         content: Content::Lines((0..places).map(hunk).collect()),
+        symbols: vec![],
     };
     let branch = Branch { changes: (0..files).map(change).collect(), ..Branch::default() };
     Work { fork: "f".into(), against: BTreeMap::from([("f".into(), branch)]) }
@@ -131,6 +142,7 @@ fn deep_folders_that_moved_are_counted_once_for_each_level() {
         before: Some(EntryKind::File),
         after: Some(Entry { kind: EntryKind::File, content: String::new() }),
         content: Content::Same,
+        symbols: vec![],
     };
     let gone = (0..=1000).map(|depth| format!("old{}", "/d".repeat(depth))).collect();
     let mover = Branch { changes: (0..100).map(moved).collect(), gone };

@@ -6,13 +6,18 @@
 mod base;
 mod change;
 mod compare;
+mod declared;
 mod folders;
 #[cfg(test)]
 mod hostile;
 mod lines;
 mod pair;
+mod patterns;
+mod symbols;
 
 pub use base::with_base;
-pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk};
+pub use change::{Branch, Change, Content, Entry, EntryKind, Hunk, Symbol};
 pub use compare::{Meeting, MeetingKind, overlaps};
+pub use declared::{Claim, Files, Pair, Place, declared, declared_by};
 pub use pair::{Prepared, Work, between, tells};
+pub use patterns::{MAX_ALTERNATIVES, MAX_PATTERN, Pattern, PatternError};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use domain::Timestamp;
 
-use super::compare::{Side, meetings};
+use super::compare::{Side, meetings, most_exact};
 use super::{Branch, Change, Meeting, MeetingKind};
 
 /// The work on a branch.
@@ -22,24 +22,35 @@ impl Work {
         self.against.get(&self.fork).is_none_or(|own| own.changes.is_empty())
     }
 
-    /// The files of a description that this work itself changes. Against an older commit, what others have changed since
-    /// on the base looks like changes of this work.
-    fn own<'a>(&'a self, described: &'a Branch) -> Option<BTreeSet<&'a str>> {
+    /// What this work itself changes of a description. Against an older commit, what others have changed since on the base
+    /// looks like changes of this work.
+    fn own<'a>(&'a self, described: &'a Branch) -> Option<Own<'a>> {
         let own = self.against.get(&self.fork)?;
         let mut files: BTreeSet<&str> = own.changes.iter().flat_map(names).collect();
         let same = |change: &&Change| names(change).any(|name| files.contains(name));
         let there: Vec<&str> = described.changes.iter().filter(same).flat_map(names).collect();
         files.extend(there);
-        Some(files)
+        let symbols =
+            own.changes.iter().flat_map(|change| &change.symbols).map(|symbol| symbol.name.as_str()).collect();
+        Some(Own { files, symbols })
     }
 }
 
-/// Whether work that changes these files itself meets other work there.
-fn takes_part(own: Option<&BTreeSet<&str>>, meeting: &Meeting) -> bool {
+/// What a work itself changes: its files, and the names of its symbols.
+struct Own<'a> {
+    files: BTreeSet<&'a str>,
+    symbols: BTreeSet<&'a str>,
+}
+
+/// Whether work that changes this itself meets other work there.
+fn takes_part(own: Option<&Own<'_>>, meeting: &Meeting) -> bool {
     let Some(own) = own else { return true };
+    let symbol = meeting.symbol.as_deref().is_none_or(|name| own.symbols.contains(name));
     match meeting.kind {
-        MeetingKind::SameFile | MeetingKind::SameLines => own.contains(meeting.path.as_str()),
-        _ => !own.is_empty(),
+        MeetingKind::SameFile | MeetingKind::SameSymbol | MeetingKind::SameLines => {
+            symbol && own.files.contains(meeting.path.as_str())
+        }
+        _ => !own.files.is_empty(),
     }
 }
 
@@ -86,7 +97,7 @@ impl<'a> Prepared<'a> {
             let (mine, theirs) = (self.work.own(mine.branch), other.own(theirs));
             met.retain(|meeting| takes_part(mine.as_ref(), meeting) && takes_part(theirs.as_ref(), meeting));
         }
-        Some(met)
+        Some(most_exact(met))
     }
 }
 
@@ -116,7 +127,7 @@ pub fn tells(told: Option<Timestamp>, gone: Option<Timestamp>, now: Timestamp) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Change, Content, Entry, EntryKind, Hunk, MeetingKind};
+    use super::super::{Change, Content, Entry, EntryKind, Hunk, MeetingKind, Symbol};
     use super::*;
 
     fn branch(first: u32, new: &str) -> Branch {
@@ -126,6 +137,7 @@ mod tests {
             before: Some(EntryKind::File),
             after: Some(Entry { kind: EntryKind::File, content: new.into() }),
             content: Content::Lines(vec![Hunk { first, end: first + 1, new: new.into() }]),
+            symbols: vec![Symbol { name: format!("f{first}"), before: None, after: Some(new.into()) }],
         };
         Branch { changes: vec![change], ..Branch::default() }
     }

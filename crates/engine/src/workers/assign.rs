@@ -31,6 +31,8 @@ pub struct Ready {
     pub not_by: BTreeSet<WorkerId>,
     /// The files to change.
     pub files: Vec<String>,
+    /// Whether another activity has reserved some of them.
+    pub later: bool,
 }
 
 /// A worker's facts for the assignment.
@@ -111,7 +113,7 @@ const QUEUE: usize = 2;
 /// Assigns ready tasks, given in the order of the queue.
 ///
 /// `running` are the files of tasks in progress. A task whose files overlap them, or those of a task assigned before
-/// it, goes after the others. `turn` is the last plan's round-robin position.
+/// it, or are reserved by others, goes after the others. `turn` is the last plan's round-robin position.
 pub fn assign(strategy: Strategy, turn: u64, ready: &[Ready], workers: &[Worker], running: &[Vec<String>]) -> Plan {
     let mut plan = Plan { turn, ..Plan::default() };
     let mut free: Vec<&Worker> =
@@ -121,7 +123,7 @@ pub fn assign(strategy: Strategy, turn: u64, ready: &[Ready], workers: &[Worker]
     // A task with overlapping files goes to the end of the line, once.
     let mut line: VecDeque<(&Ready, bool)> = ready.iter().map(|task| (task, false)).collect();
     while let Some((task, waited)) = line.pop_front() {
-        if !waited && touched.iter().any(|files| lists_overlap(files, &task.files)) {
+        if !waited && (task.later || touched.iter().any(|files| lists_overlap(files, &task.files))) {
             line.push_back((task, true));
             continue;
         }
@@ -225,7 +227,7 @@ mod tests {
 
     fn task(needs: &[&str], files: &[&str]) -> Ready {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
-        Ready { id: TaskId::generate(), needs: set(needs), not_by: BTreeSet::new(), files }
+        Ready { id: TaskId::generate(), needs: set(needs), not_by: BTreeSet::new(), files, later: false }
     }
 
     fn worker(abilities: &[&str], busy: bool, done: u64) -> Worker {
@@ -252,6 +254,19 @@ mod tests {
         let given = |workers: &[Worker]| assign(Strategy::LeastLoaded, 0, &tasks, workers, &running).given;
         assert_eq!(given(&[worker(&[], false, 0)])[0].0, other.id);
         assert_eq!(given(&[worker(&[], false, 0), worker(&[], false, 0)]).len(), 2);
+    }
+
+    #[test]
+    fn tasks_whose_files_others_reserved_go_last() {
+        let reserved = Ready { later: true, ..task(&[], &["src/a.rs"]) };
+        let tasks = [reserved.clone(), task(&[], &[])];
+        let given = |free: usize| {
+            let workers: Vec<Worker> = (0..free).map(|_| worker(&[], false, 0)).collect();
+            let plan = assign(Strategy::LeastLoaded, 0, &tasks, &workers, &[]);
+            plan.given.iter().map(|(given, _)| *given).collect::<Vec<_>>()
+        };
+        assert_eq!(given(1), [tasks[1].id]);
+        assert_eq!(given(2), [tasks[1].id, reserved.id], "nothing is refused");
     }
 
     #[test]
@@ -336,7 +351,7 @@ mod tests {
         proptest::collection::vec(one, 0..8).prop_map(|all| {
             let made = all.into_iter().map(|(needs, files)| {
                 let (id, not_by) = (TaskId::generate(), BTreeSet::new());
-                Ready { id, needs, not_by, files }
+                Ready { id, needs, not_by, files, later: false }
             });
             made.collect()
         })

@@ -11,6 +11,7 @@ mod merges;
 mod mover;
 mod notifier;
 mod pushes;
+mod surveyor;
 mod tidy;
 mod witness;
 
@@ -51,6 +52,7 @@ pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), pushes::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), notifier::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), artifacts::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), surveyor::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

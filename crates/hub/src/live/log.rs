@@ -14,6 +14,7 @@ use protocol::{Change, Delta, FromHub, Runner};
 use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
+use super::declared::Declared;
 use super::executions::Executions;
 use super::filter::{self, Scope, Told, looks, told};
 use super::handoffs::Handoffs;
@@ -93,6 +94,8 @@ pub(crate) struct Live {
     pub(crate) landings: Landings,
     /// What handoffs wait for.
     pub(crate) handoffs: Handoffs,
+    /// What files are declared by.
+    pub(crate) declared: Declared,
     /// What executions wait for.
     pub(crate) executions: Executions,
     /// Notified when somebody asks the agent of an ended session.
@@ -123,6 +126,7 @@ impl Live {
             work: Work::default(),
             landings: Landings::default(),
             handoffs: Handoffs::default(),
+            declared: Declared::default(),
             executions: Executions::default(),
             asked: Notify::new(),
             gap: Notify::new(),
@@ -177,6 +181,7 @@ impl Live {
                     self.work.hear(change);
                     self.landings.hear(change);
                     self.handoffs.hear(change);
+                    self.declared.hear(change);
                     self.executions.hear(change);
                 }
             }

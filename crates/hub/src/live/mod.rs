@@ -5,6 +5,7 @@
 //! twice; a position counts once.
 
 mod channels;
+pub(crate) mod declared;
 pub(crate) mod executions;
 pub(crate) mod feed;
 pub(crate) mod filter;

@@ -4,6 +4,7 @@ use protocol::{Call, Escalation, Lease, TaskDetail, TaskHeartbeat};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::overlaps::News;
 use super::{Spec, overlaps};
 use crate::desk::{Desk, Hold};
 use crate::trouble::Trouble;
@@ -15,7 +16,8 @@ pub(super) static SPEC: Spec = Spec {
     title: "Report progress",
     description: "Renews the lease of the task you hold and shows people your progress. Call it at each step of \
         longer work: {\"progress\": \"3 of 5 files done\"}. The answer has `answers` when a person has answered a \
-        question of yours, and `conflicts` when your changes begin to conflict with other work. If it says that the lease is lost, stop working on that task: another worker has it.",
+        question of yours, `conflicts` when your changes begin to conflict with other work, and \
+        `declared` when others reserve files that you change or named. If it says that the lease is lost, stop working on that task: another worker has it.",
     schema: || {
         schema::object(
             &[],
@@ -48,10 +50,14 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         answer["changed"] = changed;
         answer["next"] = json!("The task was changed: read `changed` and continue with it.");
     }
-    let conflicts = match hold.activity {
+    let News { conflicts, declared } = match hold.activity {
         Some(activity) => overlaps::news(desk, activity).await,
-        None => vec![],
+        None => News { conflicts: vec![], declared: vec![] },
     };
+    if !declared.is_empty() {
+        answer["declared"] = json!(declared);
+        answer["next"] = json!(overlaps::DECLARED);
+    }
     if !conflicts.is_empty() {
         answer["conflicts"] = json!(conflicts);
         answer["next"] = json!(

@@ -13,6 +13,7 @@ mod list;
 mod merge;
 mod overlaps;
 mod report;
+mod reserve;
 mod review;
 mod search;
 mod take;
@@ -56,6 +57,8 @@ pub(crate) static ALL: &[&Spec] = &[
     &activity::SPEC,
     &doing::SPEC,
     &overlaps::SPEC,
+    &reserve::RESERVE,
+    &reserve::RELEASE,
     &add::SPEC,
     &merge::SPEC,
     &edit::SPEC,
@@ -84,6 +87,8 @@ pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<Json
         "activity_update" => activity::run(desk, decode(shape, given)?).await,
         "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
         "overlaps" => overlaps::run(desk, decode(shape, given)?).await,
+        "reserve" => reserve::reserve(desk, decode(shape, given)?).await,
+        "release" => reserve::release(desk, decode(shape, given)?).await,
         "add_tasks" => add::run(desk, decode(shape, given.map(add::as_lines))?).await,
         "merge_request" => merge::run(desk, decode(shape, given)?).await,
         "edit_task" => edit::run(desk, decode(shape, given.map(criteria::as_lines))?).await,

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{ProjectId, SessionId, TaskId, TaskStatus, Timestamp, UserId, WorkerId};
+use domain::{
+    ActivityId, OverlapId, ProjectId, ReservationId, SessionId, TaskId, TaskStatus, Timestamp, UserId, WorkerId,
+};
 use parking_lot::Mutex;
 use protocol::{
-    Answer, Attempt, Call, Criterion, CriterionResult, Lease, Problem, ProblemKind, Report, Taken, TakenTask, Task,
-    TaskDetail, UserRef,
+    Answer, Attempt, Call, Criterion, CriterionResult, Lease, OverlapPlace, OverlapSide, Problem, ProblemKind, Report,
+    Reservation, Taken, TakenTask, Task, TaskDetail, UserRef, WorkOverlap,
 };
 use serde_json::{Value, json};
 
@@ -335,6 +337,9 @@ async fn tools_accept_exactly_what_their_schemas_offer() {
         if spec.name == "artifact_get" {
             given["artifact"] = json!(domain::ArtifactId::generate());
         }
+        if spec.name == "release" {
+            given["reservation"] = json!(ReservationId::generate());
+        }
         if spec.name == "artifact_list" {
             given["execution"] = json!(domain::ExecutionId::generate());
         }
@@ -390,5 +395,123 @@ async fn criteria_are_lines_or_objects() {
             assert_eq!(input.acceptance.as_deref(), Some([command()].as_slice()), "{name}: {one}");
             assert_eq!(input.labels.as_deref(), Some(["ui".to_owned()].as_slice()));
         }
+    }
+}
+
+/// An overlap of files that are reserved for one activity, and changed in another.
+fn declared(reserver: ActivityId, changer: ActivityId, made: &Reservation) -> WorkOverlap {
+    let owner = UserRef { id: UserId::generate(), name: "bo".into() };
+    let side = |activity, name: &str| OverlapSide {
+        activity,
+        name: name.into(),
+        workspace: None,
+        reservation: None,
+        task: None,
+        until: None,
+        owner: owner.clone(),
+    };
+    let kind = domain::OverlapKind::Declared;
+    let path = "src/parser.rs".to_owned();
+    WorkOverlap {
+        id: OverlapId::generate(),
+        project: made.project,
+        one: OverlapSide { reservation: Some(made.id), until: Some(made.expires_at), ..side(reserver, "Add parser") },
+        other: Some(OverlapSide { workspace: Some(domain::WorkspaceId::generate()), ..side(changer, "Tidy") }),
+        base: None,
+        kind,
+        places: vec![OverlapPlace { path, kind, first: None, last: None, symbol: None, why: "declared".into() }],
+        more: 0,
+        since: now(),
+        updated_at: now(),
+        ended_at: None,
+    }
+}
+
+fn reservation(activity: ActivityId) -> Reservation {
+    Reservation {
+        id: ReservationId::generate(),
+        project: ProjectId::generate(),
+        activity,
+        name: "Add parser".into(),
+        by: UserRef { id: UserId::generate(), name: "ann".into() },
+        by_agent: true,
+        patterns: vec!["src/**".into()],
+        reason: None,
+        since: now(),
+        expires_at: Timestamp::from_millis(52_200_000),
+        ended_at: None,
+    }
+}
+
+#[tokio::test]
+async fn an_agent_reserves_and_releases_for_its_own_activity() {
+    let (mine, theirs) = (ActivityId::generate(), ActivityId::generate());
+    let made = reservation(mine);
+    let answers = [
+        Ok(Answer::Reservation(made.clone())),
+        Ok(Answer::Overlaps(vec![declared(mine, theirs, &made)])),
+        Ok(Answer::Reservations(vec![made.clone()])),
+        Ok(Answer::Reservation(made.clone())),
+    ];
+    let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
+    let desk = Arc::new(Desk::new(script.clone(), Settings { activity: Some(mine), ..Settings::default() }));
+    let answer = call(&desk, "reserve", json!({ "files": ["src/**"], "minutes": 30 })).await.unwrap();
+    assert_eq!(answer["meets"][0]["with"]["name"], "Tidy", "{answer}");
+    assert_eq!(answer["meets"][0]["with"]["state"], "Changed");
+    assert!(answer["next"].as_str().unwrap().contains("read `meets`"), "{answer}");
+    let answer = call(&desk, "release", json!({})).await.unwrap();
+    assert_eq!(answer["released"][0]["reservation"], json!(made.id), "{answer}");
+    let asked = script.asked.lock();
+    assert!(
+        matches!(&asked[0], Call::OverlapReserve { activity, input } if *activity == mine && input.seconds == Some(1800)),
+        "{asked:?}"
+    );
+    assert!(matches!(&asked[3], Call::OverlapRelease { reservation } if *reservation == made.id), "{asked:?}");
+}
+
+#[tokio::test]
+async fn an_agent_without_an_activity_is_told_what_to_name() {
+    let (desk, _) = desk([]);
+    let error = call(&desk, "reserve", json!({ "files": ["src"] })).await.unwrap_err();
+    assert!(error.contains("Name the activity in `activity`"), "{error}");
+}
+
+#[tokio::test]
+async fn an_agent_is_told_once_of_files_that_others_reserved() {
+    let (mine, theirs) = (ActivityId::generate(), ActivityId::generate());
+    let overlap = declared(theirs, mine, &reservation(theirs));
+    let beat = || [Ok(Answer::Lease(lease(7))), Ok(Answer::Overlaps(vec![overlap.clone()]))];
+    let answers = beat().into_iter().chain(beat()).collect();
+    let script = Arc::new(Script { answers: Mutex::new(answers), asked: Mutex::default() });
+    let (session, task) = (Some(SessionId::generate()), Some(TaskId::generate()));
+    let settings = Settings { activity: Some(mine), session, task, fence: Some(7), ..Settings::default() };
+    let desk = Arc::new(Desk::new(script, settings));
+    let answer = call(&desk, "heartbeat", json!({ "progress": "half" })).await.unwrap();
+    assert_eq!(answer["declared"][0]["with"]["state"], "Reserved by `Add parser` until 14:30 UTC", "{answer}");
+    assert!(answer["next"].as_str().unwrap().contains("before you edit"), "{answer}");
+    let again = call(&desk, "heartbeat", json!({ "progress": "more" })).await.unwrap();
+    assert!(again.get("declared").is_none(), "{again}");
+}
+
+#[test]
+fn what_to_do_follows_the_most_severe_overlap() {
+    use domain::OverlapKind::{Base, Declared, SameFile, SameLines, SameSymbol};
+    let (mine, theirs) = (ActivityId::generate(), ActivityId::generate());
+    let declared = declared(mine, theirs, &reservation(mine));
+    let met = |kind| match kind {
+        Base => WorkOverlap { kind, other: None, base: Some("main".into()), ..declared.clone() },
+        _ => WorkOverlap { kind, ..declared.clone() },
+    };
+    for (kinds, expected) in [
+        (vec![], "meets no other work"),
+        (vec![Declared], "Others have reserved"),
+        (vec![SameFile, Declared], "keep your changes small"),
+        (vec![SameFile, SameSymbol, Declared], "Ask the other side"),
+        (vec![Base, SameSymbol], "merge that branch into yours"),
+        (vec![Base, SameLines], "agree with the other side"),
+    ] {
+        let found: Vec<_> = kinds.iter().copied().map(met).collect();
+        let next = super::overlaps::next(&found);
+        assert!(next.contains(expected), "{kinds:?}: {next}");
     }
 }

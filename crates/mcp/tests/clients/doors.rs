@@ -91,6 +91,8 @@ async fn a_token_has_its_owners_rights_until_it_is_revoked() {
         ("review_reply", json!({ "thread": domain::ThreadId::generate(), "text": "x" })),
         ("who_is_doing_what", json!({ "project": project })),
         ("overlaps", json!({ "project": project })),
+        ("reserve", json!({ "files": ["x"], "activity": domain::ActivityId::generate() })),
+        ("release", json!({ "reservation": domain::ReservationId::generate() })),
         ("handoff_write", json!({ "done": "x", "next": "x" })),
         ("handoff_ack", json!({ "hash": "x" })),
         ("chat_read", json!({ "project": project })),

@@ -103,7 +103,7 @@ pub(crate) fn names(list: &Value) -> Vec<&str> {
 }
 
 /// Every promised tool.
-pub(crate) const TOOLS: [&str; 21] = [
+pub(crate) const TOOLS: [&str; 23] = [
     "list_tasks",
     "take_task",
     "heartbeat",
@@ -120,6 +120,8 @@ pub(crate) const TOOLS: [&str; 21] = [
     "activity_update",
     "who_is_doing_what",
     "overlaps",
+    "reserve",
+    "release",
     "add_tasks",
     "merge_request",
     "edit_task",

@@ -44,6 +44,22 @@ pub struct FileFacts {
     pub after: Option<EntryFacts>,
     /// What happened to its content.
     pub lines: LineFacts,
+    /// The functions, methods and types that it changes, as far as the runner can tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<SymbolFacts>,
+}
+
+/// The change of a symbol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SymbolFacts {
+    /// Its qualified name, such as `Parser::next`.
+    pub name: String,
+    /// A keyed hash of its code before; absent if it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// A keyed hash of its code now; absent if it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// What a file is now.
@@ -77,5 +93,13 @@ pub const MAX_FORKS: usize = 8;
 pub const MAX_WORK_FILES: usize = 4000;
 /// Maximum number of changed places in them.
 pub const MAX_WORK_HUNKS: usize = 40_000;
-/// Maximum length of their paths and hashes.
+/// Maximum number of changed symbols in one file.
+pub const MAX_FILE_SYMBOLS: usize = 200;
+/// Maximum number of changed symbols in all descriptions of a workspace's work.
+pub const MAX_WORK_SYMBOLS: usize = 4000;
+/// Maximum length of the names and hashes of symbols in them.
+pub const MAX_WORK_NAMES: usize = 256 * 1024;
+/// Maximum length of a symbol's name in bytes.
+pub const MAX_SYMBOL_NAME: usize = 200;
+/// Maximum length of the paths and hashes of their files.
 pub const MAX_WORK_BYTES: usize = 512 * 1024;

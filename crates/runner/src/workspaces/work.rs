@@ -6,8 +6,8 @@ use std::path::Path;
 
 use domain::{ProjectId, WorkspaceId};
 use protocol::link::{
-    EntryFacts, FactBody, FileFacts, LineFacts, MAX_FORKS, MAX_WORK_BYTES, MAX_WORK_FILES, MAX_WORK_HUNKS,
-    ProjectForks, WorkFacts,
+    EntryFacts, FactBody, FileFacts, LineFacts, MAX_FILE_SYMBOLS, MAX_FORKS, MAX_SYMBOL_NAME, MAX_WORK_BYTES,
+    MAX_WORK_FILES, MAX_WORK_HUNKS, MAX_WORK_NAMES, MAX_WORK_SYMBOLS, ProjectForks, SymbolFacts, WorkFacts,
 };
 use worktree::Oid;
 
@@ -61,11 +61,13 @@ struct Room {
     files: usize,
     hunks: usize,
     bytes: usize,
+    symbols: usize,
+    names: usize,
 }
 
 impl Room {
-    /// Whether it has room for a file; takes it.
-    fn take(&mut self, file: &FileFacts) -> bool {
+    /// Whether it has room for a file; takes it, without its symbols if there is no room for them.
+    fn take(&mut self, file: &mut FileFacts) -> bool {
         let (hunks, hashes) = match &file.lines {
             LineFacts::Changed { hunks } => (hunks.len(), hunks.iter().map(|(_, _, new)| new.len() + 16).sum()),
             LineFacts::Same {} | LineFacts::Whole {} => (0, 0),
@@ -73,21 +75,32 @@ impl Room {
         let bytes = file.path.len() + file.from.as_ref().map_or(0, String::len) + 128 + hashes;
         let left = (self.files.checked_sub(1), self.hunks.checked_sub(hunks), self.bytes.checked_sub(bytes));
         let (Some(files), Some(hunks), Some(bytes)) = left else { return false };
-        *self = Self { files, hunks, bytes };
+        *self = Self { files, hunks, bytes, ..*self };
+        let long: usize = file.symbols.iter().map(|symbol| symbol.name.len() + 128).sum();
+        match (self.symbols.checked_sub(file.symbols.len()), self.names.checked_sub(long)) {
+            (Some(symbols), Some(names)) => *self = Self { symbols, names, ..*self },
+            _ => file.symbols.clear(),
+        }
         true
     }
 }
 
 /// The work as the hub takes it, within its limits.
 pub(crate) fn described(work: &[worktree::WorkFacts]) -> Vec<WorkFacts> {
-    let mut room = Room { files: MAX_WORK_FILES, hunks: MAX_WORK_HUNKS, bytes: MAX_WORK_BYTES };
+    let mut room = Room {
+        files: MAX_WORK_FILES,
+        hunks: MAX_WORK_HUNKS,
+        bytes: MAX_WORK_BYTES,
+        symbols: MAX_WORK_SYMBOLS,
+        names: MAX_WORK_NAMES,
+    };
     work.iter()
         .take(MAX_FORKS + 1)
         .map(|work| {
             let mut files = Vec::new();
             let mut truncated = work.facts.more;
-            for one in work.facts.files.iter().map(file) {
-                if !room.take(&one) {
+            for mut one in work.facts.files.iter().map(file) {
+                if !room.take(&mut one) {
                     truncated = true;
                     break;
                 }
@@ -110,7 +123,17 @@ fn file(file: &worktree::FileFacts) -> FileFacts {
             worktree::LineFacts::Changed(hunks) => LineFacts::Changed { hunks: hunks.clone() },
             worktree::LineFacts::Whole => LineFacts::Whole {},
         },
+        symbols: file.symbols.iter().filter(|symbol| fits(&symbol.name)).take(MAX_FILE_SYMBOLS).map(symbol).collect(),
     }
+}
+
+fn fits(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_SYMBOL_NAME
+}
+
+fn symbol(symbol: &worktree::SymbolFacts) -> SymbolFacts {
+    let worktree::SymbolFacts { name, before, after } = symbol.clone();
+    SymbolFacts { name, before, after }
 }
 
 fn text(path: &Path) -> String {
@@ -123,6 +146,10 @@ mod tests {
 
     use super::*;
 
+    fn named(name: &str) -> worktree::SymbolFacts {
+        worktree::SymbolFacts { name: name.into(), before: None, after: Some("c".repeat(32)) }
+    }
+
     fn work(files: usize, hunks: u32) -> worktree::WorkFacts {
         let file = |at: usize| worktree::FileFacts {
             path: format!("file{at:06}").into(),
@@ -130,6 +157,7 @@ mod tests {
             before: Some("100644".into()),
             after: Some(("100644".into(), "a".repeat(32))),
             lines: worktree::LineFacts::Changed((0..hunks).map(|at| (at * 2, at * 2 + 1, "b".repeat(32))).collect()),
+            symbols: (0..hunks).map(|at| named(&format!("{at:0>200}"))).collect(),
         };
         let facts = ChangeFacts { files: (0..files).map(file).collect(), gone: BTreeSet::new(), more: false };
         worktree::WorkFacts { against: "1".repeat(40).parse().unwrap(), facts }

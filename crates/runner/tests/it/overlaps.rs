@@ -19,14 +19,14 @@ async fn uncommitted_work_is_described_without_its_content() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
-    let origin = fixture(&[("file.txt", "one\ntwo\nthree\n")]);
+    let origin = fixture(&[("file.txt", "one\ntwo\nthree\n"), ("sum.py", "class Sum:\n    def add(self): base()\n")]);
     let old = git(origin.path(), &["rev-parse", "HEAD"]).trim().to_owned();
     std::fs::write(origin.path().join("file.txt"), "zero\none\ntwo\nthree\n").unwrap();
     git(origin.path(), &["commit", "-qam", "more"]);
     let new = git(origin.path(), &["rev-parse", "HEAD"]).trim().to_owned();
     let mut session = shell(
-        "echo ready; read line; sed -i s/two/secretword/ file.txt; echo written; read line; \
-         git checkout -q file.txt; echo reverted; read line",
+        "echo ready; read line; sed -i s/two/secretword/ file.txt; sed -i s/base/secretword/ sum.py; echo written; \
+         read line; git checkout -q .; echo reverted; read line",
     );
     session.workspace.repository = Some(repository(origin.path()));
     hub.desire(vec![session.clone()]);
@@ -36,11 +36,18 @@ async fn uncommitted_work_is_described_without_its_content() {
     assert_eq!((none.len(), none[0].against.as_str()), (1, new.as_str()));
 
     testkit::wait_until("the session can be talked to", || async { hub.ask(say.clone()).await.ok() }).await;
-    let work = described(&hub, "the changed line", |work| !work[0].files.is_empty()).await;
+    let work = described(&hub, "the changed lines", |work| {
+        // `sed` has a file of its own for a moment.
+        work[0].files.iter().map(|file| file.path.as_str()).eq(["file.txt", "sum.py"])
+    })
+    .await;
     let file = &work[0].files[0];
     assert_eq!((file.path.as_str(), file.before.as_deref()), ("file.txt", Some("100644")));
     let LineFacts::Changed { hunks } = &file.lines else { panic!("{file:?}") };
     assert_eq!((hunks.len(), hunks[0].0, hunks[0].1), (1, 2, 3));
+    let symbols = &work[0].files[1].symbols;
+    assert_eq!(symbols.iter().map(|symbol| symbol.name.as_str()).collect::<Vec<_>>(), ["Sum.add"], "{work:?}");
+    assert!(symbols[0].before.is_some() && symbols[0].after.is_some() && symbols[0].before != symbols[0].after);
     assert!(!serde_json::to_string(&work).unwrap().contains("secretword"), "{work:?}");
 
     // The hub names an older commit, one that is no part of the history, and its own one.

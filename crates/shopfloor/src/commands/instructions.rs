@@ -125,6 +125,8 @@ mod tests {
         "activity_update",
         "who_is_doing_what",
         "overlaps",
+        "reserve",
+        "release",
         "add_tasks",
         "merge_request",
         "handoff_write",

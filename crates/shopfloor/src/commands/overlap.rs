@@ -1,5 +1,7 @@
 //! `shopfloor overlap`: where the work of activities meets, or conflicts with its base branch, before it is merged.
 
+mod reserve;
+
 use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
@@ -25,6 +27,12 @@ pub(crate) enum OverlapCommand {
     },
     /// Print overlaps as they appear, change and end
     Watch(ListArgs),
+    /// Tell others which files an activity will change; nobody is refused anything, others are warned
+    Reserve(reserve::ReserveArgs),
+    /// End a reservation, or all of an activity
+    Release(reserve::ReleaseArgs),
+    /// List the reservations that have not ended, those that end first first
+    Reservations(reserve::ReservationsArgs),
 }
 
 /// Which overlaps.
@@ -70,6 +78,9 @@ pub(crate) async fn run(command: OverlapCommand, context: &Context) -> Result<()
             out.show(&found, |out| details(&found, out))
         }
         OverlapCommand::Watch(args) => watch(args.filter(client).await?, client, out).await,
+        OverlapCommand::Reserve(args) => reserve::reserve(args, client, out).await,
+        OverlapCommand::Release(args) => reserve::release(args, client, out).await,
+        OverlapCommand::Reservations(args) => reserve::list(args, client, out).await,
     }
 }
 
@@ -101,9 +112,13 @@ async fn watch(filter: OverlapFilter, client: &Client, out: &Output) -> Result<(
 }
 
 fn wanted(overlap: &WorkOverlap, filter: OverlapFilter) -> bool {
-    let mut sides = overlap.other.iter().chain([&overlap.one]);
     filter.project.is_none_or(|project| project == overlap.project)
-        && filter.activity.is_none_or(|activity| sides.any(|side| side.activity == activity))
+        && filter.activity.is_none_or(|activity| sides(overlap).any(|side| side.activity == activity))
+}
+
+/// The works that meet.
+fn sides(overlap: &WorkOverlap) -> impl Iterator<Item = &OverlapSide> {
+    [&overlap.one].into_iter().chain(&overlap.other)
 }
 
 fn table(overlaps: &[WorkOverlap], out: &Output) -> String {
@@ -113,8 +128,8 @@ fn table(overlaps: &[WorkOverlap], out: &Output) -> String {
         table.row([
             overlap.id.into(),
             kind_cell(overlap),
-            side(&overlap.one).into(),
-            against(overlap).into(),
+            side(&overlap.one, out).into(),
+            against(overlap, out).into(),
             summary(overlap).into(),
             when::relative(overlap.since, out.now).into(),
         ]);
@@ -126,8 +141,8 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
     let mut pairs = vec![
         ("id", overlap.id.into()),
         ("kind", kind_cell(overlap)),
-        ("activity", side(&overlap.one).into()),
-        ("and", against(overlap).into()),
+        ("activity", side(&overlap.one, out).into()),
+        ("and", against(overlap, out).into()),
         ("since", when::relative(overlap.since, out.now).into()),
     ];
     pairs.extend(overlap.ended_at.map(|at| ("ended", when::relative(at, out.now).into())));
@@ -145,20 +160,25 @@ fn details(overlap: &WorkOverlap, out: &Output) -> String {
 fn line(overlap: &WorkOverlap, out: &Output) -> String {
     let clock = overlap.updated_at.to_string();
     let clock = clock.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&clock);
-    let (one, other) = (side(&overlap.one), against(overlap));
+    let (one, other) = (side(&overlap.one, out), against(overlap, out));
     let text = format!("{}  {one} and {other}: {} ({})", word(overlap), summary(overlap), overlap.id);
     let shown = if overlap.ended_at.is_some() { Style::Dim } else { style(overlap.kind) };
     format!("{clock}Z  {}", shown.paint(&clean(&text).replace('\n', " "), out.color))
 }
 
-fn side(side: &OverlapSide) -> String {
-    format!("{} ({})", side.name, side.owner.name)
+fn side(side: &OverlapSide, out: &Output) -> String {
+    let declared = match (side.until, side.task) {
+        (Some(until), _) => format!(", reserved: ends {}", when::ahead(until, out.now)),
+        (None, Some(_)) => ", files of its task".to_owned(),
+        (None, None) => String::new(),
+    };
+    format!("{} ({}){declared}", side.name, side.owner.name)
 }
 
 /// The other work, or the base branch.
-fn against(overlap: &WorkOverlap) -> String {
+fn against(overlap: &WorkOverlap, out: &Output) -> String {
     match &overlap.other {
-        Some(other) => side(other),
+        Some(other) => side(other, out),
         None => format!("branch {}", overlap.base.as_deref().unwrap_or_default()),
     }
 }
@@ -171,6 +191,9 @@ fn summary(overlap: &WorkOverlap) -> String {
 }
 
 fn at(place: &OverlapPlace) -> String {
+    if let Some(symbol) = &place.symbol {
+        return format!("{symbol} in {}", place.path);
+    }
     match (place.first, place.last) {
         (Some(first), Some(last)) if first != last => format!("{}:{first}-{last}", place.path),
         (Some(first), _) => format!("{}:{first}", place.path),
@@ -181,8 +204,11 @@ fn at(place: &OverlapPlace) -> String {
 fn word(overlap: &WorkOverlap) -> &'static str {
     match (overlap.ended_at, overlap.kind) {
         (Some(_), _) => "ended",
+        (None, OverlapKind::Declared) if sides(overlap).any(|side| side.task.is_some()) => "planned",
+        (None, OverlapKind::Declared) => "reserved",
         (None, OverlapKind::SameFile) => "same file",
         (None, OverlapKind::RenamedUnder) => "renamed",
+        (None, OverlapKind::SameSymbol) => "same symbol",
         (None, OverlapKind::SameLines | OverlapKind::Contradiction) => "conflict",
         (None, OverlapKind::Base) => "base conflict",
     }
@@ -207,14 +233,24 @@ mod tests {
     #[test]
     fn a_conflict_with_the_base_names_the_branch() {
         let at = Timestamp::from_millis(0);
+        let out = Output { json: false, color: false, width: None, now: at };
         let owner = UserRef { id: UserId::generate(), name: "Ada".into() };
         let (activity, workspace) = (ActivityId::generate(), WorkspaceId::generate());
-        let one = OverlapSide { activity, name: "Count".into(), workspace, owner };
+        let one = OverlapSide {
+            activity,
+            name: "Count".into(),
+            workspace: Some(workspace),
+            reservation: None,
+            task: None,
+            until: None,
+            owner,
+        };
         let place = |kind, lines: Option<(u32, u32)>| OverlapPlace {
             path: "a.rs".into(),
             kind,
             first: lines.map(|lines| lines.0),
             last: lines.map(|lines| lines.1),
+            symbol: None,
             why: "why".into(),
         };
         let met = WorkOverlap {
@@ -231,7 +267,7 @@ mod tests {
             ended_at: None,
         };
         assert_eq!(
-            (word(&met), against(&met), summary(&met)),
+            (word(&met), against(&met, &out), summary(&met)),
             ("base conflict", "branch main".into(), "a.rs and 1 more".into())
         );
         let filter = |activity| OverlapFilter { activity: Some(activity), ..OverlapFilter::default() };
@@ -239,7 +275,7 @@ mod tests {
         let places = vec![place(OverlapKind::SameLines, Some((3, 5)))];
         let pair = WorkOverlap { other: Some(one), base: None, kind: OverlapKind::SameLines, places, more: 0, ..met };
         assert_eq!(
-            (word(&pair), against(&pair), summary(&pair)),
+            (word(&pair), against(&pair, &out), summary(&pair)),
             ("conflict", "Count (Ada)".into(), "a.rs:3-5".into())
         );
     }

@@ -19,6 +19,7 @@ mod process;
 mod pseudo_terminal;
 mod recipes;
 mod recordings;
+mod reservations;
 mod reviews;
 mod round_trips;
 mod runners;

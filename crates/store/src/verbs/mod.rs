@@ -56,6 +56,7 @@ pub use notify::{
     TakeNotices, TestedChannel,
 };
 pub use observers::UseObserverLink;
+pub use overlaps::{DeclaredIn, TendDeclared};
 pub use recipes::SaveRecipe;
 pub use reviews::{ChangesFrom, ChangesOf, SentBack, SentToSession};
 pub use runners::{DescribeRunner, NameRunner, SeeRunner, TroubleRunner};

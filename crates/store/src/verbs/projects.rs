@@ -488,6 +488,7 @@ impl Command for verbs::ProjectDelete {
             "DELETE FROM tokens WHERE session IN (SELECT id FROM sessions WHERE project = $1)",
             "DELETE FROM sessions WHERE project = $1",
             "DELETE FROM work_overlaps WHERE project = $1",
+            "DELETE FROM reservations WHERE project = $1",
             "DELETE FROM work_names WHERE project = $1",
             "DELETE FROM workspace_work WHERE project = $1",
             "DELETE FROM workspaces WHERE project = $1",

@@ -64,9 +64,12 @@ async fn contents(
     let workspaces = workspaces::of(c, in_project(only)).await?.into_iter();
     let workspaces = workspaces.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(workspaces.map(|workspace| Change::Workspace { workspace }));
-    let overlaps = overlaps::current(c, only).await?.into_iter();
-    let overlaps = overlaps.filter(|found| overlaps::visible(caller, facts.get(&found.project), found));
-    changes.extend(overlaps.map(|overlap| Change::Overlap { overlap }));
+    let met = overlaps::current(c, only, now).await?.into_iter();
+    let met = met.filter(|found| overlaps::visible(caller, facts.get(&found.project), found));
+    changes.extend(met.map(|overlap| Change::Overlap { overlap }));
+    let reserved = overlaps::reservations(c, only, now).await?.into_iter();
+    let reserved = reserved.filter(|found| visible.contains(&found.project));
+    changes.extend(reserved.map(|reservation| Change::Reservation { reservation }));
     let sessions = sessions::of(c, in_project(only), Some(now)).await?.into_iter();
     let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(sessions.map(|session| Change::Session { session }));

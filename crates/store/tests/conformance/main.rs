@@ -61,6 +61,7 @@ mod people;
 mod projects;
 mod proxy;
 mod recipes;
+mod reservations;
 mod script;
 mod search;
 mod search_terminals;

@@ -110,6 +110,7 @@ impl Model {
             | Change::Workers { .. }
             | Change::Handoff { .. }
             | Change::Overlap { .. }
+            | Change::Reservation { .. }
             | Change::WorkerGone { .. }
             | Change::Escalation { .. }
             | Change::Approval { .. }

@@ -1,8 +1,8 @@
 //! Overlaps: they appear when described work meets, end when it no longer does, and are shown to those who may see both.
 
 use domain::{ActivityStatus, OverlapKind, RunnerId, Visibility, WorkspaceId};
-use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, ProjectForks, WorkFacts};
-use protocol::{ActivityUpdate, Change, GitStats, OverlapFilter, Project, WorkOverlap, verbs};
+use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, ProjectForks, SymbolFacts, WorkFacts};
+use protocol::{ActivityUpdate, Change, GitStats, NewReservation, OverlapFilter, Project, WorkOverlap, verbs};
 use store::{Caller, EventBody, StoreError};
 
 use crate::execution::{Memory, in_project, project, runner, spawn};
@@ -11,6 +11,7 @@ use crate::fixture::Fixture;
 both!(
     an_overlap_appears_and_ends,
     overlaps_are_shown_to_those_who_see_both,
+    a_symbol_that_both_change_is_named,
     a_conflict_is_told_once,
     works_are_described_against_the_forks_of_others,
     work_of_one_activity_does_not_meet_itself,
@@ -20,6 +21,7 @@ both!(
     nothing_is_left_of_a_deleted_workspace,
     a_conflict_with_the_base_appears_and_ends,
     a_conflict_with_the_base_ends_with_the_work,
+    a_conflict_with_the_base_stands_beside_what_is_declared,
 );
 
 const OLD: &str = "1111111111111111111111111111111111111111";
@@ -34,11 +36,26 @@ fn edit(path: &str, first: u32, last: u32, new: &str) -> FileFacts {
         before: Some(mode()),
         after: Some(EntryFacts { mode: mode(), content: format!("{first}{last}{new}") }),
         lines: LineFacts::Changed { hunks: vec![(first, last, new.into())] },
+        symbols: vec![],
     }
+}
+
+/// A change of lines of a file in a symbol.
+fn edit_in(name: &str, first: u32, new: &str) -> FileFacts {
+    let symbol = SymbolFacts { name: name.into(), before: Some("old".into()), after: Some(new.into()) };
+    FileFacts { symbols: vec![symbol], ..edit("parser.rs", first, first + 1, new) }
 }
 
 fn work(against: &str, files: Vec<FileFacts>) -> WorkFacts {
     WorkFacts { against: against.into(), files, gone: vec![], truncated: false }
+}
+
+fn symbol(name: &str) -> SymbolFacts {
+    SymbolFacts { name: name.into(), before: None, after: Some("y".into()) }
+}
+
+fn named(symbols: Vec<SymbolFacts>) -> FileFacts {
+    FileFacts { symbols, ..edit("a.rs", 5, 9, "y") }
 }
 
 /// Two people with a runner and a workspace each, in activities of one project.
@@ -171,6 +188,24 @@ async fn overlaps_are_shown_to_those_who_see_both(fixture: Fixture) {
     }
 }
 
+async fn a_symbol_that_both_change_is_named(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, true).await;
+    pair.ada_did(vec![work(OLD, vec![edit_in("Parser::next", 10, "x")])]).await;
+    pair.bo_did(vec![work(OLD, vec![edit_in("Parser::peek", 50, "y")])]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::SameFile]);
+    pair.bo_did(vec![work(OLD, vec![edit_in("Parser::next", 50, "y")])]).await;
+    let found = pair.seen(&pair.fixture.bo).await.remove(0);
+    assert_eq!((found.kind, found.places.len()), (OverlapKind::SameSymbol, 1));
+    let place = &found.places[0];
+    assert_eq!((place.path.as_str(), place.symbol.as_deref()), ("parser.rs", Some("Parser::next")));
+    assert_eq!(place.why, "both branches change it, at different lines");
+    assert_eq!(pair.said().await, Vec::<String>::new(), "it is no conflict");
+    pair.bo_did(vec![work(OLD, vec![edit_in("Parser::next", 11, "y")])]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::SameLines]);
+    pair.bo_did(vec![work(OLD, vec![edit_in("Parser::next", 10, "x")])]).await;
+    assert_eq!(pair.kinds().await, [], "both did the same");
+}
+
 async fn a_conflict_is_told_once(fixture: Fixture) {
     let mut pair = Pair::new(fixture, true).await;
     pair.ada_did(vec![work(OLD, vec![edit("a.rs", 10, 12, "x")])]).await;
@@ -262,6 +297,13 @@ async fn malformed_descriptions_are_ignored(fixture: Fixture) {
         vec![work(OLD, vec![edit("a\0b", 1, 2, "y")])],
         vec![work(OLD, vec![edit(&"long/".repeat(1000), 1, 2, "y")])],
         vec![work(OLD, vec![edit("a.rs", 1, 2, &"y".repeat(1000))])],
+        vec![work(OLD, vec![edit_in("", 1, "y")])],
+        vec![work(OLD, vec![edit_in("a\nb", 1, "y")])],
+        vec![work(OLD, vec![edit_in(&"long".repeat(100), 1, "y")])],
+        vec![work(OLD, vec![named(vec![SymbolFacts { name: "f".into(), before: None, after: None }])])],
+        vec![work(OLD, vec![named(vec![symbol("f"); 201])])],
+        vec![work(OLD, (0..21).map(|_| named(vec![symbol("f"); 200])).collect())],
+        vec![work(OLD, (0..21).map(|_| named(vec![symbol(&"f".repeat(200)); 100])).collect())],
         vec![work(OLD, (0..5000).map(|at| edit(&format!("f{at}"), 1, 2, "y")).collect())],
         vec![work(OLD, vec![places(50_000)])],
         vec![work(OLD, vec![places(25_000)]), work(NEW, vec![places(25_000)])],
@@ -340,7 +382,7 @@ async fn a_conflict_with_the_base_appears_and_ends(fixture: Fixture) {
     assert_eq!(pair.kinds().await, []);
     pair.bo_conflicts(&["b.rs", "a.rs"]).await;
     let found = pair.seen(&pair.fixture.ada).await.remove(0);
-    assert_eq!((found.kind, found.one.workspace, found.other.clone()), (OverlapKind::Base, pair.bo.1, None));
+    assert_eq!((found.kind, found.one.workspace, found.other.clone()), (OverlapKind::Base, Some(pair.bo.1), None));
     assert_eq!(found.base.as_deref(), Some("main"));
     let paths: Vec<_> = found.places.iter().map(|place| place.path.as_str()).collect();
     assert_eq!(paths, ["a.rs", "b.rs"]);
@@ -389,4 +431,20 @@ async fn a_conflict_with_the_base_ends_with_the_work(fixture: Fixture) {
     let workspace = pair.bo.1;
     pair.bo.0.happened(&pair.fixture, FactBody::WorkspaceCleaned { workspace }).await;
     assert_eq!(pair.seen(&bo).await.len(), 0);
+}
+
+async fn a_conflict_with_the_base_stands_beside_what_is_declared(fixture: Fixture) {
+    let mut pair = Pair::new(fixture, true).await;
+    let ada = pair.fixture.ada.clone();
+    let made = pair.fixture.store.workspace(&ada, pair.ada.1, domain::Action::SeeExecution).await.unwrap();
+    pair.bo_conflicts(&["a.rs"]).await;
+    pair.bo_did(vec![work(OLD, vec![edit("a.rs", 1, 2, "y")])]).await;
+    let input = NewReservation { patterns: vec!["a.rs".into()], ..Default::default() };
+    let made = pair.fixture.done(&ada, verbs::OverlapReserve { activity: made.activity, input }).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Base, OverlapKind::Declared], "conflicts first");
+    pair.bo_conflicts(&[]).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Declared]);
+    pair.bo_conflicts(&["a.rs"]).await;
+    pair.fixture.done(&ada, verbs::OverlapRelease { reservation: made.id }).await;
+    assert_eq!(pair.kinds().await, [OverlapKind::Base]);
 }

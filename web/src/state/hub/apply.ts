@@ -113,7 +113,7 @@ function unshared(floor: Floor, project: string): Floor {
   const isTheirs = (one: { project: string; owner: { id: string } }) =>
     one.project === project && one.owner.id !== me;
   const meetsTheirs = (one: WorkOverlap) =>
-    one.project === project && [one.one, one.other].some((side) => side && side.owner.id !== me);
+    one.project === project && [one.one, one.other].some((side) => side?.workspace && side.owner.id !== me);
   return {
     ...floor,
     workspaces: dropWhere(floor.workspaces, isTheirs),

@@ -22,6 +22,8 @@ import type {
   PresenceEntry,
   Project,
   ProjectId,
+  Reservation,
+  ReservationId,
   Recipe,
   RecipeId,
   ReviewLine,
@@ -53,6 +55,8 @@ export type Things = {
   sessions: ReadonlyMap<SessionId, Session>;
   /** Where the work of activities meets now. */
   overlaps: ReadonlyMap<OverlapId, WorkOverlap>;
+  /** Files that activities say they will change. */
+  reservations: ReadonlyMap<ReservationId, Reservation>;
   unread: ReadonlyMap<ProjectId, Unread>;
   workers: ReadonlyMap<WorkerId, Worker>;
   /** Open escalations, and those answered while the page was open. */
@@ -122,6 +126,7 @@ export const NOTHING: Things = {
   workspaces: new Map(),
   sessions: new Map(),
   overlaps: new Map(),
+  reservations: new Map(),
   unread: new Map(),
   workers: new Map(),
   escalations: new Map(),

@@ -22,6 +22,7 @@ export function change<T extends Things>(things: T, what: Change): T {
         workspaces: dropWhere(things.workspaces, (workspace) => workspace.project === what.project),
         sessions: dropWhere(things.sessions, (session) => session.project === what.project),
         overlaps: dropWhere(things.overlaps, (one) => one.project === what.project),
+        reservations: dropWhere(things.reservations, (one) => one.project === what.project),
         unread: without(things.unread, what.project),
         workers: dropWhere(things.workers, (worker) => worker.project === what.project),
         escalations: dropWhere(things.escalations, (one) => one.project === what.project),
@@ -52,6 +53,8 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, sessions: put(things.sessions, what.session.id, what.session) };
     case "overlap":
       return { ...things, overlaps: overlapped(things.overlaps, what.overlap) };
+    case "reservation":
+      return { ...things, reservations: overlapped(things.reservations, what.reservation) };
     case "workers":
       return { ...things, workers: putAll(things.workers, what.workers) };
     case "worker_gone":
@@ -101,6 +104,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const workspaces = new Map(things.workspaces);
   const sessions = new Map(things.sessions);
   const overlaps = new Map(things.overlaps);
+  const reservations = new Map(things.reservations);
   const unread = new Map(things.unread);
   const workers = new Map(things.workers);
   const escalations = new Map(things.escalations);
@@ -121,6 +125,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "workspace") workspaces.set(what.workspace.id, what.workspace);
     else if (what.kind === "session") sessions.set(what.session.id, what.session);
     else if (what.kind === "overlap") overlaps.set(what.overlap.id, what.overlap);
+    else if (what.kind === "reservation") reservations.set(what.reservation.id, what.reservation);
     else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
     else if (what.kind === "workers") for (const worker of what.workers) workers.set(worker.id, worker);
     else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
@@ -142,6 +147,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     workspaces,
     sessions,
     overlaps,
+    reservations,
     unread,
     workers,
     escalations,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { WorkOverlap } from "../../protocol";
 import { overlap } from "../testing/samples";
-import { nameOf, overlapped, overlapsOf, placeOf, signOf } from "./overlaps";
+import { nameOf, overlapped, overlapsOf, signOf } from "./overlaps";
+import { placeOf } from "./words";
 
 describe("overlaps", () => {
   it("appear, change and disappear", () => {
@@ -10,7 +12,10 @@ describe("overlaps", () => {
   });
 
   it("are shown on both activities, conflicts first", () => {
-    const all = [overlap("o", { kind: "same_file" }), overlap("p")].reduce(overlapped, new Map());
+    const all = [overlap("o", { kind: "same_file" }), overlap("p")].reduce<ReadonlyMap<string, WorkOverlap>>(
+      overlapped,
+      new Map(),
+    );
     for (const [activity, theirs] of [
       ["a", "b"],
       ["b", "a"],
@@ -39,9 +44,10 @@ describe("overlaps", () => {
   });
 
   it("name their lines", () => {
-    const place = { path: "a.py", kind: "same_lines", first: 3, last: 5, why: "" } as const;
+    const place = { path: "a.py", kind: "same_lines", first: 3, last: 5, symbol: null, why: "" } as const;
     expect(placeOf(place)).toBe("a.py:3-5");
     expect(placeOf({ ...place, last: 3 })).toBe("a.py:3");
     expect(placeOf({ ...place, first: null, last: null })).toBe("a.py");
+    expect(placeOf({ ...place, first: null, last: null, symbol: "Sum.add" })).toBe("Sum.add in a.py");
   });
 });

@@ -1,26 +1,18 @@
-import type {
-  ActivityId,
-  WorkOverlap,
-  OverlapId,
-  OverlapKind,
-  OverlapPlace,
-  OverlapSide,
-  ProjectId,
-} from "../../protocol";
+import type { ActivityId, WorkOverlap, OverlapId, OverlapKind, OverlapSide, ProjectId } from "../../protocol";
 import { put, without } from "../../lib/maps";
 import { count } from "../../lib/plural";
 
-/** The overlaps after one has appeared, changed or ended. */
-export function overlapped(
-  known: ReadonlyMap<OverlapId, WorkOverlap>,
-  overlap: WorkOverlap,
-): ReadonlyMap<OverlapId, WorkOverlap> {
-  return overlap.ended_at === null ? put(known, overlap.id, overlap) : without(known, overlap.id);
+/** The overlaps, or the reservations, after one has appeared, changed or ended. */
+export function overlapped<One extends { id: string; ended_at: string | null }>(
+  known: ReadonlyMap<string, One>,
+  one: One,
+): ReadonlyMap<string, One> {
+  return one.ended_at === null ? put(known, one.id, one) : without(known, one.id);
 }
 
 /** Whether git cannot merge the two. */
 export function conflicts(kind: OverlapKind): boolean {
-  return kind !== "same_file" && kind !== "renamed_under";
+  return kind === "same_lines" || kind === "contradiction" || kind === "base";
 }
 
 /** An overlap from one side; a conflict with the base branch has no other one. */
@@ -47,22 +39,7 @@ export function signOf(known: ReadonlyMap<OverlapId, WorkOverlap>, project: Proj
   return found.length > 0 ? `${count(found.length, "conflict")} ahead` : null;
 }
 
-/** How the work meets, in words. */
-export const OVERLAP_WORD: Record<OverlapKind, string> = {
-  same_file: "Same file",
-  renamed_under: "Renamed",
-  same_lines: "Will conflict",
-  contradiction: "Will conflict",
-  base: "Conflicts with its base",
-};
-
 /** What the work meets: another activity, or a branch. */
 export function nameOf({ overlap, theirs }: Met): string {
   return theirs?.name ?? overlap.base ?? "";
-}
-
-/** A place as a person reads it: calc.py:3-5. */
-export function placeOf({ path, first, last }: OverlapPlace): string {
-  if (first === null) return path;
-  return first === last || last === null ? `${path}:${first}` : `${path}:${first}-${last}`;
 }

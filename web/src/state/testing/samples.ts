@@ -8,6 +8,7 @@ import type {
   WorkOverlap,
   Project,
   Runner,
+  Reservation,
   Session,
   TaskLine,
   User,
@@ -372,7 +373,15 @@ export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
 
 /** An overlap of the activities `a` and `b` for tests. */
 export function overlap(id: string, more: Partial<WorkOverlap> = {}): WorkOverlap {
-  const side = (name: string) => ({ activity: name, name, workspace: `w${name}`, owner: { id: name, name } });
+  const side = (name: string) => ({
+    activity: name,
+    name,
+    workspace: `w${name}`,
+    reservation: null,
+    task: null,
+    until: null,
+    owner: { id: name, name },
+  });
   return {
     id,
     project: "p",
@@ -381,11 +390,36 @@ export function overlap(id: string, more: Partial<WorkOverlap> = {}): WorkOverla
     base: null,
     kind: "same_lines",
     places: [
-      { path: "calc.py", kind: "same_lines", first: 1, last: 1, why: "both branches change these lines" },
+      {
+        path: "calc.py",
+        kind: "same_lines",
+        first: 1,
+        last: 1,
+        symbol: null,
+        why: "both branches change these lines",
+      },
     ],
     more: 0,
     since: at,
     updated_at: at,
+    ended_at: null,
+    ...more,
+  };
+}
+
+/** A reservation of the activity `a` for tests. */
+export function reservation(id: string, more: Partial<Reservation> = {}): Reservation {
+  return {
+    id,
+    project: "p",
+    activity: "a",
+    name: "a",
+    by: { id: "u", name: "u" },
+    by_agent: false,
+    patterns: ["src/**"],
+    reason: null,
+    since: at,
+    expires_at: "2026-11-15T14:30:00.000Z",
     ended_at: null,
     ...more,
   };

@@ -11,7 +11,7 @@ use super::strict;
 use crate::support::{Reply, ann, begin, send};
 
 /// Each tool is some of the verbs, and bounded as they are.
-const TOOLS: [&str; 21] = [
+const TOOLS: [&str; 23] = [
     "activity_update",
     "add_tasks",
     "artifact_get",
@@ -28,7 +28,9 @@ const TOOLS: [&str; 21] = [
     "list_tasks",
     "merge_request",
     "overlaps",
+    "release",
     "report",
+    "reserve",
     "review_reply",
     "search",
     "take_task",

@@ -55,6 +55,7 @@ const TABLE: &str = "
     handoff.list         cut at 200
     landing.list         cut at 500
     overlap.list         cut at 500
+    overlap.reservations cut at 500
     merge.list           made
     notify.list          at most 200
     merge.history        pages 500

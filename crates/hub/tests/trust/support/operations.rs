@@ -61,6 +61,7 @@ fn filled(template: &str) -> String {
         ("hook", "hok"),
         ("handoff", "hnd"),
         ("overlap", "ovl"),
+        ("reservation", "rsv"),
         ("artifact", "art"),
     ] {
         path = path.replace(&format!("{{{name}}}"), &format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));

@@ -175,7 +175,8 @@ impl State {
             Change::LandingSettings { project, settings } => {
                 drop(self.landing_settings.insert(*project, settings.clone()));
             }
-            Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } | Change::Overlap { .. } => {}
+            Change::Tasks { .. } | Change::WorkEntry { .. } | Change::Review { .. } => {}
+            Change::Overlap { .. } | Change::Reservation { .. } => {}
             Change::Execution { execution } => drop(self.executions.insert(execution.id, execution.clone())),
             Change::Schedule { schedule } => {
                 // Times that are still to come pass.

@@ -24,6 +24,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Workspace { .. } => "workspace".to_owned(),
         Change::Session { session } => format!("session {}", session.title),
         Change::Overlap { overlap } => format!("overlap {}", overlap.id),
+        Change::Reservation { reservation } => format!("reservation {}", reservation.id),
         Change::ExecutionGone { .. } => "execution gone".to_owned(),
         Change::Tasks { tasks } => format!("{} tasks", tasks.len()),
         Change::Workers { workers } => {

@@ -5,7 +5,7 @@ mod work;
 
 use std::collections::HashMap;
 
-use domain::{ProjectId, WorkerId};
+use domain::{OverlapKind, ProjectId, WorkerId};
 use protocol::{Activity, Change, Delta, Message, Project};
 
 use crate::commands::words;
@@ -64,6 +64,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Workspace { workspace } => Some(workspace.project),
         Change::Session { session } => Some(session.project),
         Change::Overlap { overlap } => Some(overlap.project),
+        Change::Reservation { reservation } => Some(reservation.project),
         Change::ExecutionGone { project } => Some(*project),
         Change::Tasks { tasks } => tasks.first().map(|task| task.project),
         Change::Workers { workers } => workers.first().map(|worker| worker.project),
@@ -140,14 +141,21 @@ fn describe(delta: &Delta, names: &Names) -> String {
             format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
         }
         Change::Overlap { overlap } => {
-            let what = match (overlap.ended_at, overlap.kind.conflicts()) {
+            let what = match (overlap.ended_at, overlap.kind) {
                 (Some(_), _) => "no longer meet",
-                (None, true) => "conflict",
-                (None, false) => "change the same files",
+                (None, OverlapKind::SameLines | OverlapKind::Contradiction | OverlapKind::Base) => "conflict",
+                (None, OverlapKind::SameFile | OverlapKind::RenamedUnder) => "change the same files",
+                (None, OverlapKind::SameSymbol) => "change the same code",
+                (None, OverlapKind::Declared) => "are about to change the same files",
             };
             let other = overlap.other.as_ref().map(|other| &other.name).or(overlap.base.as_ref());
             let other = other.map_or("", String::as_str);
             format!("overlap   \"{}\" and \"{other}\" {what} ({})", overlap.one.name, overlap.id)
+        }
+        Change::Reservation { reservation } => {
+            let files = reservation.patterns.join(", ");
+            let what = if reservation.ended_at.is_some() { "no longer reserves" } else { "reserves" };
+            format!("reserved  \"{}\" {what} {files} ({})", reservation.name, reservation.id)
         }
         Change::Tasks { tasks } => work::tasks(tasks, names),
         Change::Workers { workers } => work::workers(workers, names),

@@ -29,7 +29,7 @@ pub(crate) async fn counted(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(
             rows::keep(tx, workspace, Against::Base(base), known.as_ref(), places).await
         }
         None => match known.filter(|row| row.ended_at.is_none()) {
-            Some(row) => rows::end(tx, &row).await,
+            Some(row) => rows::end(tx, row.id).await,
             None => Ok(()),
         },
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::text::plain;
-use domain::{ActivityId, OverlapKind, WorkspaceId};
+use domain::{ActivityId, ActivityStatus, OverlapKind, WorkspaceId};
 use engine::overlaps::{Meeting, MeetingKind, Prepared};
 use protocol::OverlapPlace;
-use protocol::link::WorkFacts;
+use protocol::link::{MAX_SYMBOL_NAME, WorkFacts};
 
 use super::rows::Against;
-use super::{base, rows, work};
+use super::{base, declared, reserve, rows, work};
 use crate::StoreError;
 use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
@@ -26,7 +26,7 @@ pub(super) async fn again(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(),
     let known = rows::of(tx.read(), workspace).await?;
     for (other, row) in &known {
         if row.ended_at.is_none() && !found.contains_key(other) {
-            rows::end(tx, row).await?;
+            rows::end(tx, row.id).await?;
         }
     }
     for (other, places) in found {
@@ -35,26 +35,38 @@ pub(super) async fn again(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(),
     Ok(())
 }
 
-/// The status of an activity changed: the work of one that was given up meets nothing.
+/// The status of an activity changed: the work of one that was given up meets nothing, and one that is over reserves
+/// nothing.
 pub(crate) async fn turned(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
     let sql = "SELECT f.workspace FROM workspace_work f JOIN workspaces w ON w.id = f.workspace WHERE w.activity = $1 \
                ORDER BY f.workspace";
     for row in tx.read().all(sql, vec![text(activity)]).await? {
         again(tx, row.parsed("workspace")?).await?;
     }
-    base::turned(tx, activity).await
+    base::turned(tx, activity).await?;
+    let sql = "SELECT project, status FROM activities WHERE id = $1";
+    let Some(row) = tx.read().first(sql, vec![text(activity)]).await? else { return Ok(()) };
+    let status = row.parsed("status")?;
+    let over = matches!(status, ActivityStatus::Completed | ActivityStatus::Abandoned);
+    let released = over && reserve::end_all(tx, activity).await?;
+    // The work of a completed activity still counts.
+    if !released && status == ActivityStatus::Completed {
+        return Ok(());
+    }
+    declared::again(tx, row.parsed("project")?).await
 }
 
 /// The work in a workspace is over: nothing meets it any more.
 pub(crate) async fn over(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), StoreError> {
     for row in rows::of(tx.read(), workspace).await?.values().filter(|row| row.ended_at.is_none()) {
-        rows::end(tx, row).await?;
+        rows::end(tx, row.id).await?;
     }
     if let Some(row) = rows::with_base(tx.read(), workspace).await?.filter(|row| row.ended_at.is_none()) {
-        rows::end(tx, &row).await?;
+        rows::end(tx, row.id).await?;
     }
     tx.run("DELETE FROM work_names WHERE workspace = $1", vec![text(workspace)]).await?;
-    tx.run("DELETE FROM workspace_work WHERE workspace = $1", vec![text(workspace)]).await.map(|_| ())
+    tx.run("DELETE FROM workspace_work WHERE workspace = $1", vec![text(workspace)]).await?;
+    declared::again_of(tx, workspace).await
 }
 
 /// The places where a work meets another one, and how many more there are.
@@ -109,6 +121,7 @@ fn place(met: &Meeting) -> OverlapPlace {
         kind: kind(met.kind),
         first: met.lines.map(|(first, _)| first),
         last: met.lines.map(|(_, last)| last),
+        symbol: met.symbol.as_deref().map(|symbol| plain(symbol, MAX_SYMBOL_NAME)),
         why: met.why.to_owned(),
     }
 }
@@ -117,6 +130,7 @@ fn kind(kind: MeetingKind) -> OverlapKind {
     match kind {
         MeetingKind::SameFile => OverlapKind::SameFile,
         MeetingKind::RenamedUnder => OverlapKind::RenamedUnder,
+        MeetingKind::SameSymbol => OverlapKind::SameSymbol,
         MeetingKind::SameLines => OverlapKind::SameLines,
         MeetingKind::Contradiction => OverlapKind::Contradiction,
         MeetingKind::Base => OverlapKind::Base,

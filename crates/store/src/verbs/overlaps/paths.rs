@@ -45,7 +45,7 @@ pub(crate) async fn of_branches(
 }
 
 /// The paths in a work's own description, old and new.
-fn paths(row: &Row) -> Result<Vec<String>, StoreError> {
+pub(super) fn paths(row: &Row) -> Result<Vec<String>, StoreError> {
     let described: Vec<WorkFacts> = row.json("work")?;
     let own = described.into_iter().next().map(|work| work.files).unwrap_or_default();
     Ok(own.into_iter().flat_map(|file| [Some(file.path), file.from]).flatten().collect())

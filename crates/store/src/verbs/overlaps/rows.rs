@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::text::title;
-use domain::{OverlapId, OverlapKind, ProjectId, Timestamp, WorkspaceId};
+use domain::{OverlapId, OverlapKind, ProjectId, Timestamp, UserId, WorkspaceId};
 use engine::overlaps::tells;
 use protocol::{Change, OverlapSide, WorkOverlap};
 
@@ -16,12 +16,12 @@ use crate::tx::Tx;
 use crate::verbs::{chat, projects, users};
 
 pub(super) const COLUMNS: &str = "SELECT o.id, o.project, o.kind, o.places, o.more, o.since, o.updated_at, o.ended_at, \
-    o.told_at, o.gone_since, o.one, ow.activity AS one_activity, oa.content AS one_content, ow.owner AS one_owner, \
-    ou.name AS one_owner_name, o.base, o.other, tw.activity AS other_activity, ta.content AS other_content, \
-    tw.owner AS other_owner, tu.name AS other_owner_name FROM work_overlaps o \
-    JOIN workspaces ow ON ow.id = o.one JOIN activities oa ON oa.id = ow.activity JOIN users ou ON ou.id = ow.owner \
-    LEFT JOIN workspaces tw ON tw.id = o.other LEFT JOIN activities ta ON ta.id = tw.activity \
-    LEFT JOIN users tu ON tu.id = tw.owner";
+    o.told_at, o.gone_since, o.one, o.one_activity, oa.content AS one_content, o.one_owner, ou.name AS one_owner_name, \
+    r.expires_at AS one_until, o.base, o.other, o.other_activity, ta.content AS other_content, o.other_owner, \
+    tu.name AS other_owner_name, q.expires_at AS other_until FROM work_overlaps o \
+    JOIN activities oa ON oa.id = o.one_activity JOIN users ou ON ou.id = o.one_owner \
+    LEFT JOIN activities ta ON ta.id = o.other_activity LEFT JOIN users tu ON tu.id = o.other_owner \
+    LEFT JOIN reservations r ON r.id = o.one LEFT JOIN reservations q ON q.id = o.other";
 
 /// What work meets.
 pub(super) enum Against {
@@ -35,7 +35,7 @@ const KNOWN: &str = "id, kind, places, more, base, ended_at, told_at, gone_since
 
 /// A stored overlap.
 pub(super) struct Known {
-    id: OverlapId,
+    pub(super) id: OverlapId,
     kind: OverlapKind,
     places: String,
     more: u32,
@@ -48,10 +48,14 @@ pub(super) struct Known {
 /// An overlap as people see it.
 pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
     let side = |name: &str| {
+        let id = row.text(name)?;
         Ok::<_, StoreError>(OverlapSide {
             activity: row.parsed(&format!("{name}_activity"))?,
             name: title(&row.text(&format!("{name}_content"))?),
-            workspace: row.parsed(name)?,
+            workspace: id.parse().ok(),
+            reservation: id.parse().ok(),
+            task: id.parse().ok(),
+            until: row.time_or_none(&format!("{name}_until"))?,
             owner: users::reference(row, &format!("{name}_owner"))?,
         })
     };
@@ -70,14 +74,14 @@ pub(super) fn view(row: &Row) -> Result<WorkOverlap, StoreError> {
     })
 }
 
-/// The overlaps of a workspace with others, by the other one; also those that ended.
+/// The overlaps of the work in a workspace with that in others, by the other one; also those that ended.
 pub(super) async fn of(
     c: &mut Connection<'_>,
     workspace: WorkspaceId,
 ) -> Result<BTreeMap<WorkspaceId, Known>, StoreError> {
-    let sql = format!("SELECT one, other, {KNOWN} WHERE other IS NOT NULL AND (one = $1 OR other = $1)");
+    let sql = format!("SELECT one, other, {KNOWN} WHERE other IS NOT NULL AND (one = $1 OR other = $1) AND kind <> $2");
     let mut found = BTreeMap::new();
-    for row in c.all(&sql, vec![text(workspace)]).await? {
+    for row in c.all(&sql, args![workspace.to_string(), OverlapKind::Declared.word()]).await? {
         let (one, other): (WorkspaceId, WorkspaceId) = (row.parsed("one")?, row.parsed("other")?);
         found.insert(if one == workspace { other } else { one }, known(&row)?);
     }
@@ -104,11 +108,11 @@ fn known(row: &Row) -> Result<Known, StoreError> {
 }
 
 /// An overlap has ended.
-pub(super) async fn end(tx: &mut Tx<'_>, known: &Known) -> Result<(), StoreError> {
+pub(super) async fn end(tx: &mut Tx<'_>, known: OverlapId) -> Result<(), StoreError> {
     let sql =
         "UPDATE work_overlaps SET ended_at = $1, updated_at = $1, gone_since = COALESCE(gone_since, $1) WHERE id = $2";
-    tx.run(sql, args![tx.now, known.id.to_string()]).await?;
-    announce(tx, known.id).await.map(|_| ())
+    tx.run(sql, args![tx.now, known.to_string()]).await?;
+    announce(tx, known).await.map(|_| ())
 }
 
 /// Stores where work meets something, announces it if it is new, and tells the chat of a new conflict.
@@ -151,9 +155,10 @@ pub(super) async fn keep(
         }
         None => {
             let id = OverlapId::generate();
-            let sql = "INSERT INTO work_overlaps (id, project, one, other, base, kind, places, more, since, updated_at, \
-                       told_at, gone_since) SELECT $1, w.project, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10 \
-                       FROM workspaces w WHERE w.id = $2";
+            let sql = "INSERT INTO work_overlaps (id, project, one, other, base, one_activity, other_activity, one_owner, \
+                       other_owner, kind, places, more, since, updated_at, told_at, gone_since) SELECT $1, w.project, \
+                       $2, $3, $4, w.activity, o.activity, w.owner, o.owner, $5, $6, $7, $8, $8, $9, $10 \
+                       FROM workspaces w LEFT JOIN workspaces o ON o.id = $3 WHERE w.id = $2";
             let (one, kind) = (one.to_string(), found.kind.word());
             let values = args![id.to_string(), one, other, base, kind, places, found.more, tx.now, told, gone];
             tx.run(sql, values).await?;
@@ -168,27 +173,36 @@ pub(super) async fn keep(
 }
 
 /// Announces an overlap to those who may see all work in it.
-async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
+pub(super) async fn announce(tx: &mut Tx<'_>, id: OverlapId) -> Result<Option<WorkOverlap>, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(id)]).await?;
     let Some(overlap) = row.as_ref().map(view).transpose()? else { return Ok(None) };
     let project = overlap.project;
-    // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
-    // shared.
-    let owner = match overlap.other.iter().all(|other| other.owner.id == overlap.one.owner.id) {
-        true => Some(overlap.one.owner.id),
-        false => projects::facts_of(tx.read(), project).await?.map(|facts| facts.owner),
+    let mut owners: Vec<UserId> = workers(&overlap).collect();
+    owners.dedup();
+    let execution_of = match owners.as_slice() {
+        // What is declared belongs to the project.
+        [] => None,
+        [owner] => Some(*owner),
+        // Work of two people is visible only to those who may see all execution in the project: its owner, if it is not
+        // shared.
+        _ => match projects::facts_of(tx.read(), project).await? {
+            Some(facts) => Some(facts.owner),
+            None => return Ok(Some(overlap)),
+        },
     };
-    if let Some(owner) = owner {
-        let body = EventBody::Change { change: Change::Overlap { overlap: overlap.clone() } };
-        tx.announce(PendingEvent {
-            project: Some(project),
-            audience: None,
-            facts_before: None,
-            execution_of: Some(owner),
-            body,
-        });
-    }
+    let body = EventBody::Change { change: Change::Overlap { overlap: overlap.clone() } };
+    tx.announce(PendingEvent { project: Some(project), audience: None, facts_before: None, execution_of, body });
     Ok(Some(overlap))
+}
+
+/// The owners of the workspaces that meet.
+pub(super) fn workers(overlap: &WorkOverlap) -> impl Iterator<Item = UserId> {
+    sides(overlap).filter(|side| side.workspace.is_some()).map(|side| side.owner.id)
+}
+
+/// What meets.
+pub(super) fn sides(overlap: &WorkOverlap) -> impl Iterator<Item = &OverlapSide> {
+    [&overlap.one].into_iter().chain(&overlap.other)
 }
 
 /// Everybody who sees the project reads its chat, so it gets the message only where all of them may see its execution.

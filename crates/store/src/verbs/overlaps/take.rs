@@ -6,7 +6,7 @@ use domain::{ProjectId, RunnerId};
 use protocol::Workspace;
 use protocol::link::{MAX_FORKS, ProjectForks, WorkFacts};
 
-use super::{compare, work};
+use super::{compare, declared, work};
 use crate::StoreError;
 use crate::bulk::{Delete, Part};
 use crate::sql::{Connection, args, text, to_json};
@@ -33,6 +33,7 @@ pub(crate) async fn take(tx: &mut Tx<'_>, workspace: &Workspace, described: &[Wo
     tx.run(sql, args![&id, project.to_string(), fork, new, tx.now]).await?;
     rename(tx, workspace, &work::names(described)).await?;
     compare::again(tx, workspace.id).await?;
+    declared::again_of(tx, workspace.id).await?;
     let after = forks_in(tx.read(), project).await?;
     if after.len() > 1 && after != before {
         for runner in runners(tx.read(), project).await? {

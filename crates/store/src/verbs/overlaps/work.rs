@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use engine::overlaps::{Branch, Change, Content, Entry, EntryKind, Hunk, Work};
-use protocol::link::{FileFacts, LineFacts, MAX_FORKS, MAX_WORK_BYTES, MAX_WORK_FILES, MAX_WORK_HUNKS, WorkFacts};
+use engine::overlaps::{Branch, Change, Content, Entry, EntryKind, Hunk, Symbol, Work};
+use protocol::link::{
+    FileFacts, LineFacts, MAX_FILE_SYMBOLS, MAX_FORKS, MAX_SYMBOL_NAME, MAX_WORK_BYTES, MAX_WORK_FILES, MAX_WORK_HUNKS,
+    MAX_WORK_NAMES, MAX_WORK_SYMBOLS, SymbolFacts, WorkFacts,
+};
 use sha2::{Digest, Sha256};
 
 /// Maximum length of a path.
@@ -21,6 +24,7 @@ pub(crate) fn fault(work: &[WorkFacts]) -> Option<&'static str> {
         LineFacts::Same {} | LineFacts::Whole {} => 0,
     };
     let bytes = |file: &FileFacts| file.path.len() + file.from.as_ref().map_or(0, String::len);
+    let symbols = || files().flat_map(|file| &file.symbols);
     let commits: BTreeSet<&str> = work.iter().map(|work| work.against.as_str()).collect();
     if work.is_empty() || work.len() > MAX_FORKS + 1 || commits.len() != work.len() {
         return Some("it is against no commit, too many, or the same one twice");
@@ -33,6 +37,9 @@ pub(crate) fn fault(work: &[WorkFacts]) -> Option<&'static str> {
     }
     if files().map(hunks).sum::<usize>() > MAX_WORK_HUNKS {
         return Some("it has too many changed places");
+    }
+    if symbols().count() > MAX_WORK_SYMBOLS || symbols().map(length).sum::<usize>() > MAX_WORK_NAMES {
+        return Some("it has too many changed symbols");
     }
     if files().map(bytes).sum::<usize>() > MAX_WORK_BYTES {
         return Some("its paths are too long");
@@ -56,6 +63,9 @@ fn file_fault(file: &FileFacts) -> Option<&'static str> {
     if !modes.into_iter().all(|mode| kind(mode).is_some()) || after.is_some_and(|after| after.content.len() > HASH) {
         return Some("a file has an unknown mode, or no hash");
     }
+    if file.symbols.len() > MAX_FILE_SYMBOLS || file.symbols.iter().any(strange) {
+        return Some("a file has too many symbols, or one without a name or hash");
+    }
     let LineFacts::Changed { hunks } = &file.lines else { return None };
     let mut end = 0;
     for (first, last, new) in hunks {
@@ -65,6 +75,17 @@ fn file_fault(file: &FileFacts) -> Option<&'static str> {
         end = *last;
     }
     None
+}
+
+fn length(symbol: &SymbolFacts) -> usize {
+    symbol.name.len() + symbol.before.iter().chain(&symbol.after).map(String::len).sum::<usize>()
+}
+
+fn strange(symbol: &SymbolFacts) -> bool {
+    let name = &symbol.name;
+    let mut hashes = symbol.before.iter().chain(&symbol.after).peekable();
+    let named = !name.is_empty() && name.len() <= MAX_SYMBOL_NAME && !name.contains(char::is_control);
+    !named || hashes.peek().is_none() || hashes.any(|hash| hash.len() > HASH)
 }
 
 /// The kind of an entry by its mode, as git writes it.
@@ -101,6 +122,11 @@ fn change(file: FileFacts) -> Change {
                 Content::Lines(hunks.into_iter().map(|(first, end, new)| Hunk { first, end, new }).collect())
             }
         },
+        symbols: file
+            .symbols
+            .into_iter()
+            .map(|SymbolFacts { name, before, after }| Symbol { name, before, after })
+            .collect(),
     }
 }
 

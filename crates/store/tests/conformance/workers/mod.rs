@@ -65,6 +65,7 @@ pub(crate) fn edit(path: &str, content: &str, hunks: Vec<(u32, u32, String)>) ->
         before: Some(mode()),
         after: Some(EntryFacts { mode: mode(), content: content.into() }),
         lines: LineFacts::Changed { hunks },
+        symbols: vec![],
     }
 }
 

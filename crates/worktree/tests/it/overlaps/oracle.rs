@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use engine::overlaps::{self, Branch, Change, Content, Entry, EntryKind, Hunk};
+use engine::overlaps::{self, Branch, Change, Content, Entry, EntryKind, Hunk, Symbol};
 use worktree::{ChangeFacts, LineFacts, Oid};
 
 use crate::support::Bench;
@@ -163,11 +163,17 @@ fn branch(facts: &ChangeFacts) -> Branch {
                 lines.iter().map(|(first, end, new)| Hunk { first: *first, end: *end, new: new.clone() }).collect(),
             ),
         },
+        symbols: file.symbols.iter().map(symbol).collect(),
     };
     Branch {
         changes: facts.files.iter().map(change).collect(),
         gone: facts.gone.iter().map(|folder| text(folder)).collect(),
     }
+}
+
+fn symbol(symbol: &worktree::SymbolFacts) -> Symbol {
+    let worktree::SymbolFacts { name, before, after } = symbol.clone();
+    Symbol { name, before, after }
 }
 
 /// One tree from paths and contents; a path that ends in `*` can be executed, one that ends in `@` is a link.

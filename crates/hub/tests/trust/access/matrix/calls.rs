@@ -2,8 +2,8 @@
 
 use domain::{
     ActivityId, ApprovalId, ArtifactId, CandidateId, ChannelId, EscalationId, ExecutionId, GrantId, HandoffId, HookId,
-    InviteId, LoginId, MessageId, ObserverId, OverlapId, ProjectId, RecipeId, RunnerId, ScheduleId, SessionId, TaskId,
-    ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
+    InviteId, LoginId, MessageId, ObserverId, OverlapId, ProjectId, RecipeId, ReservationId, RunnerId, ScheduleId,
+    SessionId, TaskId, ThreadId, TokenId, UserId, WorkerId, WorkspaceId,
 };
 use protocol::{Call, Spec, TaskAsk, TaskReport, TaskTake, TasksAdd, WorkerStart};
 use serde_json::{Value, json};
@@ -37,6 +37,7 @@ pub(super) struct Targets {
     /// A handoff of the session, whose document a person edits.
     pub(super) handoff: HandoffId,
     pub(super) overlap: OverlapId,
+    pub(super) reservation: ReservationId,
     /// Tasks that a worker of the owner's holds with fence 1, one that nobody has, and one that is done.
     pub(super) held: [TaskId; 2],
     pub(super) idle: TaskId,
@@ -80,6 +81,7 @@ impl Targets {
             workspace: WorkspaceId::generate(),
             handoff: HandoffId::generate(),
             overlap: OverlapId::generate(),
+            reservation: ReservationId::generate(),
             held: [TaskId::generate(), TaskId::generate()],
             idle: TaskId::generate(),
             done: TaskId::generate(),
@@ -118,6 +120,7 @@ impl Targets {
             "workspace" => json!(self.workspace),
             "handoff" => json!(self.handoff),
             "overlap" => json!(self.overlap),
+            "reservation" => json!(self.reservation),
             "task" => json!(self.held[0]),
             "thread" => json!(self.thread),
             "escalation" => json!(self.escalation),

@@ -7,9 +7,9 @@ use domain::{
 use protocol::link::{EntryFacts, FactBody, FileFacts, LineFacts, Subject, Wish, WorkFacts};
 use protocol::{
     ActivityCreate, ApprovalAnswer, ApprovalFilter, ArtifactPut, Call, Criterion, ExecutionAnswer, ExecutionFilter,
-    ExecutionStart, HandoffBegin, HookText, MergeAdd, MessageText, ObserverCreate, OverlapFilter, ProjectCreate,
-    RecipeText, Repository, ReviewComment, ScheduleText, SessionSpawn, SessionStop, TaskReport, TaskTake, TaskTakeOver,
-    Trigger, WorkerStop,
+    ExecutionStart, HandoffBegin, HookText, MergeAdd, MessageText, NewReservation, ObserverCreate, OverlapFilter,
+    ProjectCreate, RecipeText, Repository, ReviewComment, ScheduleText, SessionSpawn, SessionStop, TaskReport,
+    TaskTake, TaskTakeOver, Trigger, WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -113,6 +113,8 @@ impl Fixture {
         let input = HandoffBegin { edit: true, wait_seconds: Some(3600), ..Default::default() };
         let handoff = view!(hub, owner, Handoff, Call::HandoffBegin { session, input }).id;
         let overlap = self.overlaps(project, workspace).await;
+        let input = NewReservation { patterns: vec!["a-secret-folder/**".into()], ..Default::default() };
+        let reservation = view!(hub, owner, Reservation, Call::OverlapReserve { activity, input }).id;
         let input = tasks(&["one that is done"]);
         let done = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input }).tasks[0].id;
         view!(hub, owner, Taken, Call::TaskTake { project, input: take("one") });
@@ -177,6 +179,7 @@ impl Fixture {
             workspace,
             handoff,
             overlap,
+            reservation,
             held,
             idle: added.tasks[3].id,
             done,
@@ -204,7 +207,8 @@ impl Fixture {
         for (workspace, content) in [(workspace, "one"), (other.workspace, "another")] {
             let after = Some(EntryFacts { mode: "100644".into(), content: content.into() });
             let lines = LineFacts::Whole {};
-            let file = FileFacts { path: "a-secret-file".into(), from: None, before: None, after, lines };
+            let file =
+                FileFacts { path: "a-secret-file".into(), from: None, before: None, after, lines, symbols: vec![] };
             let work = vec![WorkFacts { against: "1".repeat(40), files: vec![file], gone: vec![], truncated: false }];
             self.machine.fact(FactBody::WorkspaceWork { workspace, work }).await;
         }

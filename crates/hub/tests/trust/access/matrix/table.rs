@@ -54,6 +54,7 @@ const CASES: &str = "
     session.list/project      +       .        +         +          +        .       +
     workspace.list/project    +       .        +         +          +        .       +
     overlap.list/project      +       .        +         +          +        .       +
+    overlap.reservations/project +    .        +         +          +        .       +
     search.find/project       +       .        +         +          +        .       +
     search.terminals/project  +       .        +         +          +        .       +
     recording.list/project    +       .        +         +          +        .       +

@@ -71,7 +71,8 @@ mod tests {
         let work = |path: &str| {
             let after = EntryFacts { mode: "100644".into(), content: "4".repeat(32) };
             let lines = LineFacts::Changed { hunks: vec![(1, 2, "5".repeat(32))] };
-            let file = FileFacts { path: path.into(), from: None, before: None, after: Some(after), lines };
+            let path = path.to_owned();
+            let file = FileFacts { path, from: None, before: None, after: Some(after), lines, symbols: vec![] };
             WorkFacts { against: "0".repeat(40), files: vec![file], gone: vec![], truncated: false }
         };
         let usual = Changes {

@@ -12,13 +12,13 @@ use super::row::TaskRow;
 use super::{brief, check, handover};
 use crate::sql::text;
 use crate::tx::Tx;
-use crate::verbs::reviews;
 use crate::verbs::sight::seen;
 use crate::verbs::work::life;
 use crate::verbs::work::workers::able::{LATELY, Money};
 use crate::verbs::work::workers::settings::lease_end;
 use crate::verbs::work::workers::{freeze, rows};
 use crate::verbs::workspaces;
+use crate::verbs::{overlaps, reviews};
 use crate::{Caller, Command, StoreError, Who};
 
 impl Command for verbs::TaskTake {
@@ -252,6 +252,7 @@ struct Seen {
 
 async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::WorkerRow, ahead: usize) -> Result<Seen, StoreError> {
     let mut seen = Seen::default();
+    let (mut reserved, now) = (None, tx.now);
     for id in tx.ready_ids(project, ahead).await? {
         seen.count += 1;
         let Some(task) = tx.book().tasks.get(&id) else { continue };
@@ -265,10 +266,19 @@ async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::WorkerRow, ahe
             seen.refused = seen.refused.or(Some(id));
             continue;
         }
-        let files = task.files.clone();
-        if !files.is_empty() && tx.running_files(project).await?.iter().any(|running| lists_overlap(running, &files)) {
-            seen.clashes = seen.clashes.or(Some(id));
-            continue;
+        let (files, activity) = (task.files.clone(), task.activity);
+        if !files.is_empty() {
+            let others = match reserved.take() {
+                Some(known) => known,
+                None => overlaps::reserved(tx.read(), project, now).await?,
+            };
+            let running = tx.running_files(project).await?.iter().any(|running| lists_overlap(running, &files));
+            let clashes = running || others.iter().any(|one| one.meets(activity, &files));
+            reserved = Some(others);
+            if clashes {
+                seen.clashes = seen.clashes.or(Some(id));
+                continue;
+            }
         }
         seen.fits = Some(id);
         break;

@@ -16,7 +16,7 @@ use super::rows::{self, WorkerRow, get, put};
 use super::{able, builds_on, launch, outage, settings, tend};
 use crate::sql::args;
 use crate::tx::Tx;
-use crate::verbs::overlaps::{self, Changing};
+use crate::verbs::overlaps::{self, Changing, Reserved};
 use crate::verbs::projects;
 use crate::verbs::work::life::{self, step};
 use crate::verbs::work::tasks::reach::{AHEAD, FAR};
@@ -85,12 +85,14 @@ impl Round<'_> {
         if known.is_empty() {
             return Ok(0);
         }
+        let now = tx.now;
+        let reserved = overlaps::reserved(tx.read(), project, now).await?;
         let mut given = Vec::new();
         let workers: Vec<assign::Worker> = self
             .slots
             .iter()
             .map(|slot| {
-                let mut queue: Vec<Ready> = waiting[&slot.id].iter().map(|task| self.wish(task)).collect();
+                let mut queue: Vec<Ready> = waiting[&slot.id].iter().map(|task| self.wish(task, &reserved)).collect();
                 let outside = slot.kind == WorkerKind::External;
                 // An external worker takes tasks itself: nothing is assigned to it or queued for it.
                 let later = self.able.alive.contains(&slot.id) && !(outside && stealing);
@@ -109,7 +111,7 @@ impl Round<'_> {
         let mut running = tx.running_files(project).await?;
         let changing = overlaps::changing(tx.read(), project).await?;
         running.extend(changing.iter().map(|work| work.paths.clone()));
-        let wishes: Vec<Ready> = ready.iter().map(|task| self.wish(task)).collect();
+        let wishes: Vec<Ready> = ready.iter().map(|task| self.wish(task, &reserved)).collect();
         let turn = settings::turn(tx.read(), project).await?;
         let mut plan = assign(strategy(self.settings.strategy), turn, &wishes, &workers, &running);
         given.append(&mut plan.given);
@@ -125,7 +127,7 @@ impl Round<'_> {
             self.hand(tx, task, worker).await?;
         }
         let changing = self.elsewhere(tx, project, changing).await?;
-        self.explain(tx, &known, plan.left, &changing).await?;
+        self.explain(tx, &known, plan.left, &changing, &reserved).await?;
         Ok(handed)
     }
 
@@ -170,10 +172,11 @@ impl Round<'_> {
     }
 
     /// A task's requirements; workers that failed at it are excluded while others are left.
-    fn wish(&self, task: &TaskRow) -> Ready {
+    fn wish(&self, task: &TaskRow, reserved: &[Reserved]) -> Ready {
         let needs = task.needs.iter().cloned().collect();
         let not_by = if self.others(task) { task.not_by.iter().copied().collect() } else { BTreeSet::new() };
-        Ready { id: task.id, needs, not_by, files: task.files.clone() }
+        let later = reserved.iter().any(|one| one.meets(task.activity, &task.files));
+        Ready { id: task.id, needs, not_by, files: task.files.clone(), later }
     }
 
     /// Whether a worker that has not failed at the task could take it.
@@ -251,13 +254,19 @@ impl Round<'_> {
         known: &HashMap<TaskId, TaskRow>,
         left: Vec<(TaskId, WhyNot)>,
         changing: &[(String, Vec<String>)],
+        reserved: &[Reserved],
     ) -> Result<(), StoreError> {
         for (id, why) in left.into_iter().take(AHEAD) {
             let unassigned = match why {
                 WhyNot::AllBusy => {
-                    let files = known.get(&id).map(|task| task.files.as_slice()).unwrap_or_default();
+                    let task = known.get(&id);
+                    let files = task.map(|task| task.files.as_slice()).unwrap_or_default();
                     let other = changing.iter().find(|(_, paths)| lists_overlap(files, paths));
-                    other.map(|(what, _)| format!("it comes later: its files are being changed {what}"))
+                    let other = other.map(|(what, _)| format!("being changed {what}"));
+                    let of = task.and_then(|task| task.activity);
+                    let intent = || reserved.iter().find(|one| one.meets(of, files));
+                    let other = other.or_else(|| intent().map(|one| format!("reserved {}", one.told)));
+                    other.map(|what| format!("it comes later: its files are {what}"))
                 }
                 WhyNot::Nobody => Some(format!("no worker can take it: {}", self.able.why_nobody())),
                 WhyNot::Incapable(lacks) => Some(format!("no worker can take it: {}", self.lacking(lacks))),
