@@ -174,6 +174,10 @@ impl Command for verbs::MergeAdd {
 pub(crate) async fn may_add(tx: &mut Tx<'_>, project: ProjectId, owner: UserId) -> Result<(), StoreError> {
     match settings::of(tx.read(), project).await?.adders {
         MergeAdders::Writers => Ok(()),
+        // An agent may also come with its person's own token.
+        MergeAdders::People if tx.caller.by_agent => {
+            Err(StoreError::Forbidden("only people may add branches here: a person must do this"))
+        }
         MergeAdders::People => tx.check(project, Action::Decide, "project").await.map(|_| ()),
         MergeAdders::Owner if tx.caller.person()?.id == owner => Ok(()),
         MergeAdders::Owner => Err(StoreError::Forbidden("only the owner of the project may add branches")),
