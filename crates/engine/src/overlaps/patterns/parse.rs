@@ -57,8 +57,11 @@ pub(super) fn alternatives(text: &str) -> Result<Vec<String>, PatternError> {
     Ok(found)
 }
 
-/// The first braces: what is before them, the choices, and what is after them.
-fn braces(text: &str) -> Result<Option<(&str, Vec<&str>, &str)>, PatternError> {
+/// What is before braces, the choices in them, and what is after them.
+type Braces<'a> = (&'a str, Vec<&'a str>, &'a str);
+
+/// The first braces.
+fn braces(text: &str) -> Result<Option<Braces<'_>>, PatternError> {
     let (mut depth, mut open, mut cuts) = (0_usize, 0, Vec::new());
     let mut escaped = false;
     let mut brackets = Brackets::default();
