@@ -119,9 +119,10 @@ fn understood(ended: &Ended, name: &str) -> Option<Pushed> {
         return Some(Pushed::Done);
     }
     let any = |signs: &[&str]| signs.iter().any(|sign| what.contains(sign));
-    if any(&["stale info", "fetch first", "non-fast-forward", "but expected", "reference already exists"])
-        && !what.contains("denyNonFastForwards")
-    {
+    // Somebody else pushed between the check of the lease and the update.
+    let outrun = || any(&["failed to update ref"]) && ended.stderr.lines().any(is_lock_on_another_commit);
+    let stale = any(&["stale info", "fetch first", "non-fast-forward", "but expected", "reference already exists"]);
+    if (stale && !what.contains("denyNonFastForwards")) || outrun() {
         return Some(Pushed::Stale);
     }
     if any(&["branch is currently checked out"]) {
@@ -138,6 +139,11 @@ fn understood(ended: &Ended, name: &str) -> Option<Pushed> {
     Some(Pushed::Declined(words(&what, &ended.stderr)))
 }
 
+/// Whether git says here that a branch is no longer where the push expects it.
+fn is_lock_on_another_commit(line: &str) -> bool {
+    line.contains("cannot lock ref") && (line.contains("but expected") || line.contains("reference already exists"))
+}
+
 /// What a repository said about its reasons.
 fn words(what: &str, stderr: &str) -> String {
     let why = what.split_once('(').map_or(what, |(_, why)| why.trim_end().trim_end_matches(')'));
@@ -145,4 +151,25 @@ fn words(what: &str, stderr: &str) -> String {
     let mut all: Vec<&str> = remote.filter(|line| !line.is_empty()).collect();
     all.push(why);
     all.join("; ").chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_push_that_loses_a_race_is_stale_and_a_refused_one_is_declined() {
+        let rejected = "To /repository\n!\tc0ffee:refs/heads/main\t[remote rejected] (failed to update ref)\nDone\n";
+        let read = |stderr: &str| {
+            let status = std::process::ExitStatus::from_raw(256);
+            let ended = Ended { status, stdout: rejected.into(), whole: true, stderr: stderr.to_owned() };
+            understood(&ended, "refs/heads/main")
+        };
+        let raced = "remote: error: cannot lock ref 'refs/heads/main': is at af5c57c9 but expected 25d2c763\n";
+        assert_eq!(read(raced), Some(Pushed::Stale));
+        let full = "remote: error: cannot lock ref 'refs/heads/main': No space left on device\n";
+        assert!(matches!(read(full), Some(Pushed::Declined(_))));
+    }
 }

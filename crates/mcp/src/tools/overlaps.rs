@@ -76,6 +76,7 @@ pub(super) const DECLARED: &str = "Others have reserved these files, or will cha
     chat_send before you edit these files, or begin with other files.";
 
 /// Overlaps of an activity that its agent was not told of.
+#[derive(Default)]
 pub(super) struct News {
     /// Those that git cannot merge.
     pub(super) conflicts: Vec<Value>,
@@ -86,9 +87,12 @@ pub(super) struct News {
 /// What is new for the agent of an activity.
 pub(super) async fn news(desk: &Desk, activity: ActivityId) -> News {
     let filter = OverlapFilter { activity: Some(activity), ..OverlapFilter::default() };
-    let asked = ask::<Vec<WorkOverlap>>(&*desk.verbs, Call::OverlapList { filter }).await;
+    // If the hub does not answer, the next heartbeat asks again.
+    let Ok(asked) = ask::<Vec<WorkOverlap>>(&*desk.verbs, Call::OverlapList { filter }).await else {
+        return News::default();
+    };
     let matters = |overlap: &WorkOverlap| overlap.kind.conflicts() || overlap.kind == OverlapKind::Declared;
-    let found: Vec<_> = asked.unwrap_or_default().into_iter().filter(matters).collect();
+    let found: Vec<_> = asked.into_iter().filter(matters).collect();
     let mut known = desk.conflicts.lock();
     // What ended is reported again when it comes back.
     let before = std::mem::replace(&mut *known, found.iter().map(|overlap| overlap.id).collect());
