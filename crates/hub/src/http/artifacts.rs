@@ -32,6 +32,8 @@ pub(crate) const GET: &str = "/api/artifacts/{artifact}/content";
 /// How long a sender may be silent, and how long all of an upload may take.
 const SILENCE: Duration = Duration::from_secs(30);
 const UPLOAD: Duration = Duration::from_secs(3600);
+/// How long the rest of a refused upload is read.
+const DISCARD: Duration = Duration::from_secs(5);
 /// The policy of a download that a browser shows after all.
 const SANDBOX: &str = "default-src 'none'; sandbox";
 
@@ -54,7 +56,10 @@ pub(crate) async fn put(
     }
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let room = hub.store.artifact_room(&caller.caller, project).await?;
-    room.check(length.unwrap_or(0)).map_err(too_large)?;
+    if let Err(refused) = room.check(length.unwrap_or(0)) {
+        discard(body.into_data_stream()).await;
+        return Err(too_large(refused));
+    }
     let most = room.most.min(room.left);
     let content = hub.store.write(&caller.caller, None, BeginContent { project }).await?.value;
     let upload = Upload { hub: hub.clone(), caller: caller.caller.clone(), content, ended: false };
@@ -67,6 +72,13 @@ pub(crate) async fn put(
     }
     let sent = upload.end(project, arrived).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(sent)).into_response())
+}
+
+/// Reads what a client still sends for a moment: most clients read an answer only afterwards, and would report a broken
+/// connection instead of the reason.
+async fn discard(mut body: BodyDataStream) {
+    let all = async { while let Some(Ok(_)) = body.next().await {} };
+    tokio::time::timeout(DISCARD, all).await.ok();
 }
 
 /// Content on its way. Dropped before its end, it is removed.
