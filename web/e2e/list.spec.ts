@@ -38,6 +38,7 @@ test("the list sorts by its columns, follows the filter, and walks by keys", asy
   await page.keyboard.press("k");
   await expect(row(60).getByRole("link")).toBeFocused();
   await page.keyboard.press("Home");
+  await expect(row(0).getByRole("link")).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("complementary", { name: "Task" })).toContainText("Alpha");
   await expect(page).toHaveURL(/\/list\/tsk_.*sort=priority/);

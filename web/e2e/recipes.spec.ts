@@ -170,3 +170,23 @@ test("a schedule shows its next times, and what became of each tick", async ({ f
   const all = await floor.hub.api<Schedule[]>("GET", `/api/projects/${project.id}/schedules`);
   expect(all).toHaveLength(1);
 });
+
+test("the question of an execution is fetched once for each change of it", async ({ floor }) => {
+  const project = await floor.project("shop");
+  const page = await floor.owner();
+  let asked = 0;
+  page.on("websocket", (socket) =>
+    socket.on("framesent", (frame) => (asked += Number(String(frame.payload).includes("execution.show")))),
+  );
+  const text = "name: ask\ndescription: Asks\nsteps:\n  - id: sure\n    approve: {question: Are you sure?}\n";
+  const recipe = await floor.hub.api<Recipe>("POST", `/api/projects/${project.id}/recipes`, { text });
+  const path = `/api/recipes/${recipe.id}/executions`;
+  const { id } = await floor.hub.api<Execution>("POST", path, { inputs: {} });
+  await page.goto(`/p/${project.id}/executions/${id}`);
+  await expect(page.getByRole("region", { name: "Needs you" }).first()).toContainText("Are you sure?");
+  await page.goto("/needs");
+  await expect(page.getByText("Are you sure?").first()).toBeVisible();
+  await page.goto(`/p/${project.id}/recipes`);
+  await expect(page.getByRole("link", { name: "ask" }).first()).toBeVisible();
+  expect(asked).toBeLessThan(12);
+});
