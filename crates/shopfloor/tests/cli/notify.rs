@@ -20,7 +20,7 @@ fn hub() -> Fixture {
     fixture
 }
 
-/// Somebody else's server; it answers only once it is told with which status.
+/// A receiver of notifications; it answers once a test has set the status.
 struct Server {
     url: String,
     got: Receiver<(String, Value)>,

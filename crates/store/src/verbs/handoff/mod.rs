@@ -41,7 +41,7 @@ async fn find(
     // The person who continues sees it as the person who hands off does.
     match caller.may(action, of(found.view.owner.id), "handoff") {
         Err(_) if action == Action::SeeExecution && caller.may(action, of(found.view.to.id), "handoff").is_ok() => {}
-        // Whoever takes a task over decides about its document.
+        // The person who takes a task over decides about its document.
         Err(_) if found.view.takes_over && caller.may(action, of(found.view.to.id), "handoff").is_ok() => {}
         refused => refused?,
     }
