@@ -338,7 +338,7 @@ async fn a_push_that_fails_is_tried_a_few_times(fixture: Fixture) {
     assert_eq!(scene.at(&handoff).await, (HandoffStatus::Failed, HandoffStep::Publish));
     scene.fixture.done(&scene.fixture.ada, verbs::HandoffRetry { handoff: handoff.id }).await;
     scene.told(&handoff, HandoffResult::Tried { at: HandoffStep::Publish, why }).await;
-    assert_eq!(scene.at(&handoff).await, (HandoffStatus::Running, HandoffStep::Publish), "a retry starts the count again");
+    assert_eq!(scene.at(&handoff).await, (HandoffStatus::Running, HandoffStep::Publish), "a retry counts again");
     scene.fixture.done(&scene.fixture.ada, verbs::HandoffSkip { handoff: handoff.id }).await;
     assert_eq!(scene.at(&handoff).await, (HandoffStatus::Running, HandoffStep::Stop));
 }
